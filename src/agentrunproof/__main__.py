@@ -1,0 +1,5 @@
+"""``python -m agentrunproof``."""
+
+from agentrunproof.cli.main import main
+
+main()

@@ -1,0 +1,52 @@
+"""Errors that a user can be told about in one line.
+
+Every error carries a *code* (stable, for machines), a *message* (what is wrong, naming the file,
+key or value) and a *hint* (what to do about it). Nothing here prints or exits: the command line
+turns an error into its exit code in one place (`agentrunproof.cli.exits`).
+"""
+
+from __future__ import annotations
+
+
+class AgentRunProofError(Exception):
+    """Root of everything this package raises on purpose.
+
+    Args:
+        code: stable upper-case identifier, such as ``PLAN_UNKNOWN_KEY``.
+        message: one sentence naming what is wrong and where.
+        hint: one sentence saying what to do, or ``""``.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class ShapeError(AgentRunProofError):
+    """A value does not have the declared shape; `path` is its place, such as ``phases[0].id``."""
+
+    def __init__(self, code: str, path: str, problem: str, hint: str = "") -> None:
+        super().__init__(code, f"{path or 'top level'}: {problem}", hint)
+        self.path = path
+        self.problem = problem
+
+
+class JsonError(AgentRunProofError):
+    """Bytes are not the strict JSON that records are made of."""
+
+
+class PlanError(AgentRunProofError):
+    """A plan cannot be used: unreadable, of the wrong shape, or contradicting itself."""
+
+
+class RecordError(AgentRunProofError):
+    """A record cannot be read or written."""
+
+
+class LabError(AgentRunProofError):
+    """An environment, a worker or the network stood in the way of a run."""

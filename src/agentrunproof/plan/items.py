@@ -1,0 +1,150 @@
+"""What a plan's items look like on the wire: the one place that both sides derive them from.
+
+The scripted model builds its outputs from `model_item`, and the checker derives the same items
+from the embedded plan, so a model output that is not the script's cannot pass. Shapes are those
+of the Responses API's input and output items.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from agentrunproof.plan.model import Item, Phase, Plan, Tool
+
+Json = dict[str, Any]
+
+_ROLES = ("user", "system", "developer")
+_FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def input_item(item: Item, place: str) -> Json:
+    """A declared item as an input item; `place` makes ids of items that declare none."""
+    for role in _ROLES:
+        text = getattr(item, role)
+        if text is not None:
+            return {"role": role, "content": text}
+    if item.output is not None:
+        return {"type": "function_call_output", "call_id": item.of, "output": item.output}
+    return model_item(item, place)
+
+
+def model_item(item: Item, place: str, tool_name: str | None = None) -> Json:
+    """A declared model output as an output item.
+
+    Args:
+        item: one of `MODEL_ITEM_KINDS`.
+        place: where it stands in the plan; the id of an item that declares none.
+        tool_name: for a handoff, the name of its transfer function if it is not the default one.
+    """
+    id = item.id or place
+    if item.say is not None:
+        part: Json = {"type": "output_text", "text": item.say, "annotations": [], "logprobs": []}
+        return {"id": f"msg-{id}", "type": "message", "role": "assistant", "status": "completed",
+                "content": [part]}
+    if item.refusal is not None:
+        part = {"type": "refusal", "refusal": item.refusal}
+        return {"id": f"msg-{id}", "type": "message", "role": "assistant", "status": "completed",
+                "content": [part]}
+    if item.reasoning is not None:
+        summary = [{"type": "summary_text", "text": item.reasoning}]
+        return {"id": f"rs-{id}", "type": "reasoning", "summary": summary}
+    name = item.call if item.call is not None else tool_name or transfer_name(str(item.handoff))
+    return {"id": f"fc-{id}", "call_id": id, "type": "function_call", "name": name,
+            "arguments": "{}" if item.arguments is None else item.arguments,
+            "status": "completed"}
+
+
+def transfer_name(agent: str) -> str:
+    """The SDK's default name of the function that hands over to `agent`.
+
+    Source: ``Handoff.default_tool_name`` of the SDK.
+    """
+    return re.sub(r"[^a-zA-Z0-9_]", "_", f"transfer_to_{agent}").lower()
+
+
+def handoff_tool_name(plan: Plan, agent: str, target: str) -> str:
+    """Name of the function by which `agent` hands over to `target` in this plan."""
+    for name in plan.agents[agent].handoffs:
+        handoff = plan.handoffs.get(name)
+        if handoff is not None and handoff.to == target and handoff.tool_name:
+            return handoff.tool_name
+    return transfer_name(target)
+
+
+def script_items(plan: Plan, phase: Phase, agent: str, step: int) -> list[Json]:
+    """The output items of one scripted step, as the model returns them."""
+    items = []
+    for n, item in enumerate(phase.script[agent][step].output):
+        name = handoff_tool_name(plan, agent, item.handoff) if item.handoff else None
+        items.append(model_item(item, f"{phase.id}-{agent}-{step}-{n}", name))
+    return items
+
+
+def response_id(phase: Phase, agent: str, step: int) -> str:
+    return phase.script[agent][step].response_id or f"resp-{phase.id}-{agent}-{step}"
+
+
+def phase_input(phase: Phase) -> list[Json]:
+    """The literal input of a phase as items, without the history it follows."""
+    assert phase.input is not None
+    if phase.input.text is not None:
+        return [{"role": "user", "content": phase.input.text}]
+    return [input_item(item, f"{phase.id}-input-{n}") for n, item in enumerate(phase.input.items)]
+
+
+def session_items(plan: Plan) -> list[Json]:
+    """What the session holds before the first phase."""
+    if plan.session is None:
+        return []
+    return [input_item(item, f"session-{n}") for n, item in enumerate(plan.session.items)]
+
+
+def render(template: str, arguments: Json) -> str:
+    """Fill ``{name}`` with the argument of that name: strings as they are, the rest as JSON."""
+    def fill(match: re.Match[str]) -> str:
+        if match[1] not in arguments:
+            return match[0]
+        value = arguments[match[1]]
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    return _FIELD.sub(fill, template)
+
+
+def declared_arguments(tool: Tool, arguments: str) -> Json:
+    """The arguments a tool's body receives for this JSON text: what is given, over defaults.
+
+    Empty for text that is not a JSON object, which never reaches a body.
+    """
+    try:
+        given = json.loads(arguments or "{}")
+    except ValueError:
+        return {}
+    if not isinstance(given, dict):
+        return {}
+    defaults = {name: json.loads(param.default) for name, param in tool.parameters.items()
+                if param.default is not None}
+    return defaults | given
+
+
+def label(item: Json) -> str:
+    """A short name for an item, as `Sees` and `ExpectedOutcome.session` write it."""
+    kind = item.get("type", "message")
+    if kind == "function_call":
+        return f"call:{item.get('call_id')}"
+    if kind == "function_call_output":
+        return f"output:{item.get('call_id')}"
+    if kind == "reasoning":
+        return "reasoning:" + "".join(part.get("text", "") for part in item.get("summary", []))
+    if kind == "message":
+        return f"{item.get('role')}:{item_text(item)}"
+    return str(kind)
+
+
+def item_text(item: Json) -> str:
+    """The text of a message item, its parts joined."""
+    content = item.get("content")
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", part.get("refusal", "")) for part in content or [])

@@ -1,0 +1,274 @@
+"""Declared shapes: frozen dataclasses <-> strict JSON, and their JSON Schema.
+
+One declaration serves three readers: `decode` turns JSON into the dataclass or says exactly what
+was expected where, `encode` writes the one canonical JSON form of it (a field that equals its
+default is left out), and `json_schema` publishes the same rule as JSON Schema 2020-12. A record
+that says the same thing in another way (an explicit default, say) therefore has no valid form.
+
+Standard library only: the SDK worker reads plans with this module inside any release's
+environment.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from agentrunproof.errors import ShapeError
+
+T = TypeVar("T")
+
+MAX_INT = 2**53 - 1  # RFC 8785, 3.2.2.3: beyond it, numbers are not exact everywhere
+
+
+@dataclass(frozen=True)
+class Text:
+    """A constraint on a string: the whole of it must match `pattern`."""
+
+    pattern: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Range:
+    """A constraint on an integer: `low` to `high`, both included."""
+
+    low: int
+    high: int = MAX_INT
+
+
+@dataclass(frozen=True)
+class Field:
+    """One declared field: its name in JSON, its type, and its default if it has one."""
+
+    name: str
+    annotation: Any
+    required: bool
+    default: Any = None
+
+
+Name = Annotated[str, Text(r"[A-Za-z][A-Za-z0-9_.\-]*", "a name (letters, digits, . _ -)")]
+Decimal = Annotated[str, Text(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?", 'a decimal such as "0.5"')]
+Count = Annotated[int, Range(0)]
+Positive = Annotated[int, Range(1)]
+Digest = Annotated[str, Text(r"sha256:[0-9a-f]{64}", "sha256: and 64 hex digits")]
+
+
+@lru_cache(maxsize=None)
+def fields_of(cls: type) -> tuple[Field, ...]:
+    """The declared fields of a dataclass; a trailing underscore is not part of the JSON name."""
+    hints = get_type_hints(cls, include_extras=True)
+    found = []
+    for item in dataclasses.fields(cls):
+        default: Any = item.default
+        if item.default_factory is not dataclasses.MISSING:
+            default = item.default_factory()
+        required = default is dataclasses.MISSING
+        name = item.name.rstrip("_")
+        found.append(Field(name, hints[item.name], required, None if required else default))
+    return tuple(found)
+
+
+def decode(annotation: Any, value: Any, path: str = "") -> Any:
+    """Check `value` (parsed JSON) against `annotation` and build what it declares.
+
+    Args:
+        annotation: a dataclass, ``str``, ``int``, ``bool``, ``Literal[...]``, ``tuple[T, ...]``,
+            ``dict[str, T]``, ``T | None``, ``Any``, or one of them ``Annotated``.
+        value: what `agentrunproof.canonical.parse` or a TOML parser returned.
+        path: where the value stands, for the message.
+
+    Raises:
+        ShapeError: with the path, what was expected and what was found.
+    """
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *constraints = get_args(annotation)
+        result = decode(inner, value, path)
+        for constraint in constraints:
+            _constrain(constraint, result, path)
+        return result
+    if origin in (Union, types.UnionType):
+        return _decode_optional(annotation, value, path)
+    if origin is Literal:
+        if not isinstance(value, str) or value not in get_args(annotation):
+            raise _expected("one of " + ", ".join(get_args(annotation)), value, path,
+                            nearest(value, get_args(annotation)))
+        return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise _expected("a list", value, path)
+        inner = get_args(annotation)[0]
+        return tuple(decode(inner, item, f"{path}[{n}]") for n, item in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise _expected("a table", value, path)
+        key_type, inner = get_args(annotation)
+        return {decode(key_type, key, path): decode(inner, item, join(path, key))
+                for key, item in value.items()}
+    if annotation is Any:
+        return value
+    if dataclasses.is_dataclass(annotation):
+        assert isinstance(annotation, type)
+        return _decode_class(annotation, value, path)
+    if annotation is int and isinstance(value, bool):
+        raise _expected("an integer", value, path)
+    if not isinstance(value, annotation):
+        raise _expected(_WORDS[annotation], value, path)
+    if annotation is int and abs(value) > MAX_INT:
+        raise ShapeError("SHAPE_RANGE", path, "an integer beyond 2^53 - 1")
+    return value
+
+
+def decode_fields(fields: Iterable[Field], value: Any, path: str, what: str) -> dict[str, Any]:
+    """Decode a table with a fixed set of fields; absent optional fields get their default."""
+    if not isinstance(value, dict):
+        raise _expected("a table", value, path)
+    known = {field.name: field for field in fields}
+    for key in value:
+        if key not in known:
+            raise ShapeError("SHAPE_UNKNOWN_KEY", join(path, key), f"unknown key in {what}",
+                             nearest(key, known) or "known keys: " + ", ".join(sorted(known)))
+    result = {}
+    for field in known.values():
+        if field.name in value:
+            result[field.name] = decode(field.annotation, value[field.name],
+                                        join(path, field.name))
+        elif field.required:
+            raise ShapeError("SHAPE_MISSING_KEY", join(path, field.name),
+                             f"required key of {what} is missing")
+        else:
+            result[field.name] = field.default
+    return result
+
+
+def encode(value: Any) -> Any:
+    """The canonical JSON form: dataclasses become tables without the fields left at default."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        table = {}
+        for field, raw in zip(fields_of(type(value)), dataclasses.fields(value), strict=True):
+            item = getattr(value, raw.name)
+            if field.required or item != field.default:
+                table[field.name] = encode(item)
+        return table
+    if isinstance(value, Mapping):
+        return {key: encode(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [encode(item) for item in value]
+    return value
+
+
+def join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """``did you mean 'x'?`` for the known word nearest to `word`, or the empty string."""
+    close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def _decode_optional(annotation: Any, value: Any, path: str) -> Any:
+    inner = [arg for arg in get_args(annotation) if arg is not type(None)]
+    assert len(inner) == 1, annotation
+    if value is None:
+        # The canonical form leaves an absent field out, so null says nothing that may be said.
+        raise ShapeError("SHAPE_NULL", path, "null stands for nothing here", "leave the key out")
+    return decode(inner[0], value, path)
+
+
+def _decode_class(cls: type, value: Any, path: str) -> Any:
+    what = getattr(cls, "SHAPE_NAME", cls.__name__.lower())
+    table = decode_fields(fields_of(cls), value, path, what)
+    return cls(**{raw.name: table[field.name]
+                  for field, raw in zip(fields_of(cls), dataclasses.fields(cls), strict=True)})
+
+
+def _constrain(constraint: object, value: Any, path: str) -> None:
+    if isinstance(constraint, Text) and not re.fullmatch(constraint.pattern, value):
+        raise _expected(constraint.meaning, value, path)
+    if isinstance(constraint, Range) and not constraint.low <= value <= constraint.high:
+        upper = "" if constraint.high == MAX_INT else f" to {constraint.high}"
+        raise _expected(f"an integer from {constraint.low}{upper}", value, path)
+
+
+_WORDS: dict[Any, str] = {str: "a string", int: "an integer", bool: "true or false"}
+
+
+def _expected(what: str, value: object, path: str, hint: str = "") -> ShapeError:
+    if isinstance(value, dict):
+        found = "a table"
+    elif isinstance(value, list | tuple):
+        found = "a list"
+    elif value is None:
+        found = "null"
+    else:
+        text = repr(value)
+        found = text if len(text) <= 60 else text[:57] + "..."
+    return ShapeError("SHAPE_TYPE", path, f"expected {what}, found {found}", hint)
+
+
+def json_schema(annotation: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of `annotation`; dataclasses are collected in `definitions`."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *constraints = get_args(annotation)
+        schema = json_schema(inner, definitions)
+        for constraint in constraints:
+            schema = schema | _constraint_schema(constraint)
+        return schema
+    if origin in (Union, types.UnionType):
+        inner = next(arg for arg in get_args(annotation) if arg is not type(None))
+        return json_schema(inner, definitions)
+    if origin is Literal:
+        return {"enum": list(get_args(annotation))}
+    if origin is tuple:
+        return {"type": "array", "items": json_schema(get_args(annotation)[0], definitions)}
+    if origin is dict:
+        key_type, inner = get_args(annotation)
+        schema = {"type": "object", "additionalProperties": json_schema(inner, definitions)}
+        if get_origin(key_type) is Annotated:
+            schema["propertyNames"] = json_schema(key_type, definitions)
+        return schema
+    if annotation is Any:
+        return {}
+    if dataclasses.is_dataclass(annotation):
+        assert isinstance(annotation, type)
+        return _class_schema(annotation, definitions)
+    if annotation is int:
+        return {"type": "integer", "minimum": -MAX_INT, "maximum": MAX_INT}
+    return {"type": {str: "string", bool: "boolean"}[annotation]}
+
+
+def fields_schema(fields: Iterable[Field], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a table with exactly these fields."""
+    fields = tuple(fields)
+    return {
+        "type": "object",
+        "properties": {f.name: json_schema(f.annotation, definitions) for f in fields},
+        "required": [f.name for f in fields if f.required],
+        "additionalProperties": False,
+    }
+
+
+def _class_schema(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    name = cls.__name__
+    if name not in definitions:
+        definitions[name] = {}  # holds the place while a recursive shape is written
+        schema = fields_schema(fields_of(cls), definitions)
+        definitions[name] = {"description": (cls.__doc__ or "").split("\n")[0], **schema}
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _constraint_schema(constraint: object) -> dict[str, Any]:
+    if isinstance(constraint, Text):
+        # $ would let a final newline through; a look-ahead for "no character left" does not.
+        return {"pattern": f"^(?:{constraint.pattern})(?![\\s\\S])"}
+    assert isinstance(constraint, Range)
+    return {"minimum": constraint.low, "maximum": constraint.high}
