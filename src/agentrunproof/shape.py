@@ -17,7 +17,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from agentrunproof.errors import ShapeError
@@ -60,7 +60,7 @@ Positive = Annotated[int, Range(1)]
 Digest = Annotated[str, Text(r"sha256:[0-9a-f]{64}", "sha256: and 64 hex digits")]
 
 
-@lru_cache(maxsize=None)
+@cache
 def fields_of(cls: type) -> tuple[Field, ...]:
     """The declared fields of a dataclass; a trailing underscore is not part of the JSON name."""
     hints = get_type_hints(cls, include_extras=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation
-
-OK = "OK"
+from agentrunproof.record.result import OK as OK
+from agentrunproof.record.result import CheckResult as CheckResult
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,6 @@ class Contract:
     violations: Callable[[Plan, Observation], Iterator[Violation | Unobserved]]
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """The judgement of one contract over a whole observation."""
-
-    check: str
-    verdict: str = "PASS"
-    code: str = OK
-    where: str = ""
-    detail: str = ""
-    also: int = field(default=0)
-
-
 def judge_one(contract: Contract, plan: Plan, seen: Observation) -> CheckResult | None:
     """The result of one contract, or None where it does not apply.
 
@@ -76,4 +64,4 @@ def judge_one(contract: Contract, plan: Plan, seen: Observation) -> CheckResult 
                            len(broken) - 1)
     if found:
         return CheckResult(contract.name, "UNTESTABLE", found[0].code, "", found[0].detail)
-    return CheckResult(contract.name)
+    return CheckResult(contract.name, "PASS", OK)

@@ -11,12 +11,18 @@ import json
 import re
 from typing import Any
 
-from agentrunproof.plan.model import Item, Phase, Plan, Tool
+from agentrunproof.plan.model import Item, ParamType, Phase, Plan, Tool
 
 Json = dict[str, Any]
 
 _ROLES = ("user", "system", "developer")
 _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+_JSON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
+
+#: first words of the labels that `label` makes
+ITEM_LABELS = ("user", "assistant", "system", "developer", "call", "output", "reasoning")
 
 
 def input_item(item: Item, place: str) -> Json:
@@ -110,6 +116,19 @@ def render(template: str, arguments: Json) -> str:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     return _FIELD.sub(fill, template)
+
+
+def template_fields(template: str) -> list[str]:
+    """Names of the arguments that `render` fills in, in order."""
+    return _FIELD.findall(template)
+
+
+def of_type(kind: ParamType, value: Any) -> bool:
+    """Whether a JSON value is of a declared parameter type."""
+    if kind == "string[]" or kind == "integer[]":
+        inner: ParamType = "string" if kind == "string[]" else "integer"
+        return isinstance(value, list) and all(of_type(inner, item) for item in value)
+    return isinstance(value, _JSON_TYPES[kind]) and isinstance(value, bool) == (kind == "boolean")
 
 
 def declared_arguments(tool: Tool, arguments: str) -> Json:

@@ -2,7 +2,8 @@
 
 An event is a plain ``dict`` with a ``kind`` and exactly the fields declared for it in `FIELDS`.
 In memory every field is present and conversation items stand inline; in a record a field at its
-default is left out and items are numbers into the record's item table (`agentrunproof.record.table`).
+default is left out and items are numbers into the record's item table
+(`agentrunproof.record.table`).
 
 Recorded live runs, imported traces and probes differ only in which kinds they hold. Order within
 a run: events of the run itself in the order of their happening, concurrent tool calls one after
@@ -27,8 +28,14 @@ class ItemRef:
     """Marks a field that holds one conversation item, inline in memory, a number in a record."""
 
 
+@dataclass(frozen=True)
+class HoldsItem:
+    """Marks a table whose key ``item``, where it is present, is such an item."""
+
+
 OneItem = Annotated[Any, ItemRef()]
 Items = tuple[OneItem, ...]
+NewItem = Annotated[dict[str, Any], HoldsItem()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +116,10 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "usage": _optional(requests=(Count, 0), input=(Count, 0), output=(Count, 0), total=(Count, 0),
                        cached=(Count, 0), reasoning=(Count, 0), entries=(Count, None)),
     "result": _required(last_agent=str) + _optional(
-        final_output=(str, None), new_items=(tuple[dict[str, Any], ...], ()),
+        final_output=(str, None), new_items=(tuple[NewItem, ...], ()),
         history=(Items, ()), responses=(tuple[Items, ...], ()), guardrails=_NAMES),
     "raised": _required(error=dict[str, str]) + _optional(
-        new_items=(tuple[dict[str, Any], ...], None), responses=(tuple[Items, ...], None),
+        new_items=(tuple[NewItem, ...], None), responses=(tuple[Items, ...], None),
         last_agent=_TEXT),
     "task_leaked": _required(name=str),
     "run_finished": _required(outcome=RunOutcome),

@@ -1,0 +1,189 @@
+"""Reading a run: what more than one contract asks of a plan and its events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from agentrunproof.plan.items import label, transfer_name
+from agentrunproof.plan.model import Decision, Phase, Plan
+from agentrunproof.record.events import Event
+from agentrunproof.record.observation import Observation, PhaseRun
+
+Item = dict[str, Any]
+
+#: Outcomes after which nothing more is promised about what the run left behind.
+CUT_SHORT = frozenset({"cancelled", "timeout"})
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One model call and its answer; `output` is None when the model failed or never answered."""
+
+    agent: str
+    parent: str
+    input: tuple[Item, ...]
+    output: tuple[Item, ...] | None
+
+
+def lineage(plan: Plan, seen: Observation, run: PhaseRun) -> tuple[PhaseRun, ...]:
+    """The run and the paused runs that it continues, oldest first."""
+    chain = [run]
+    phase = plan.phase(run.phase)
+    while phase.resume is not None:
+        phase = plan.phase(phase.resume.from_)
+        earlier = seen.run(run.mode, phase.id)
+        if earlier is None:
+            break
+        chain.insert(0, earlier)
+    return tuple(chain)
+
+
+def turns(run: PhaseRun) -> list[Turn]:
+    """The model calls of a run with their answers, in the order of the calls."""
+    found: list[Turn] = []
+    waiting: dict[tuple[str, str], int] = {}
+    for event in run.of("model_called", "model_responded", "model_failed"):
+        lane = (event["agent"], event["parent"])
+        if event["kind"] == "model_called":
+            waiting[lane] = len(found)
+            found.append(Turn(*lane, tuple(event["input"]), None))
+        elif lane in waiting and event["kind"] == "model_responded":
+            position = waiting.pop(lane)
+            found[position] = Turn(*lane, found[position].input, tuple(event["output"]))
+    return found
+
+
+def calls_made(runs: Iterable[PhaseRun]) -> Counter[tuple[str, str]]:
+    """How often the models made each call, by (parent, call id)."""
+    return Counter((event["parent"], item["call_id"])
+                   for run in runs for event in run.of("model_responded")
+                   for item in event["output"] if item.get("type") == "function_call")
+
+
+def made_call(runs: Iterable[PhaseRun], call: str) -> Event | None:
+    """The answer in which a model made the call `call`."""
+    for run in runs:
+        for event in run.of("model_responded"):
+            if any(item.get("call_id") == call for item in event["output"]):
+                return event
+    return None
+
+
+def pending(run: PhaseRun) -> tuple[str, ...]:
+    """Call ids that wait for a decision when the run ends, in order."""
+    return tuple(event["call"] for event in run.of("interruption"))
+
+
+def decisions(plan: Plan, phase: Phase) -> list[Decision]:
+    """Every decision declared up to this phase on its way from the first pause, oldest first.
+
+    Phases that resume the same branch of the same pause share a state, so their decisions add up.
+    """
+    if phase.resume is None:
+        return []
+    found = decisions(plan, plan.phase(phase.resume.from_))
+    for other in plan.phases:
+        if other.resume is not None and (other.resume.from_, other.resume.branch) == (
+                phase.resume.from_, phase.resume.branch):
+            found.extend(other.resume.decisions)
+        if other is phase:
+            break
+    return found
+
+
+def decided(plan: Plan, runs: tuple[PhaseRun, ...], call: str, tool: str) -> bool | None:
+    """The declared decision on a call in the last of a lineage's runs, None for none.
+
+    A decision on the call itself goes before one that was made for `always` of its tool
+    (openai-agents-python#4447).
+    """
+    made = decisions(plan, plan.phase(runs[-1].phase))
+    exact = [decision.approve for decision in made if decision.call == call]
+    if exact:
+        return exact[-1]
+    tools = {event["call"]: event["tool"] for run in runs for event in run.of("interruption")}
+    sticky = [decision.approve for decision in made
+              if decision.always and tools.get(decision.call) == tool]
+    return sticky[-1] if sticky else None
+
+
+def new_items(event: Event | None) -> list[Item] | None:
+    """The conversation items among the new items of a result or an exception."""
+    if event is None or event["new_items"] is None:
+        return None
+    return [entry["item"] for entry in event["new_items"]
+            if "item" in entry and entry.get("type") != "tool_approval_item"]
+
+
+def races(plan: Plan, run: PhaseRun) -> bool:
+    """Whether a guardrail beside the first model call stopped the run.
+
+    How far the model and its hooks had come by then is for the scheduler to choose.
+    """
+    return any(event["stage"] == "input" and (event["tripped"] or event["error"])
+               and not plan.guardrails[event["guardrail"]].blocking
+               for event in run.of("guardrail_checked"))
+
+
+def handoff_tools(plan: Plan, agent: str) -> dict[str, str]:
+    """The transfer functions of an agent and the agents they hand to."""
+    found = {}
+    for name in plan.agents[agent].handoffs:
+        handoff = plan.handoffs.get(name)
+        target = handoff.to if handoff is not None else name
+        own = handoff.tool_name if handoff is not None else None
+        found[own or transfer_name(target)] = target
+    return found
+
+
+def rewrites(plan: Plan, source: str, target: str) -> tuple[bool, bool]:
+    """Whether the handoff's filter or nesting rewrites the history."""
+    for name in plan.agents[source].handoffs:
+        handoff = plan.handoffs.get(name)
+        if handoff is not None and handoff.to == target:
+            nests = handoff.nest_history
+            filtered = handoff.filter != "none"
+            nested = plan.run.nest_handoff_history if nests is None else nests
+            return filtered, nested and not filtered
+    return False, plan.run.nest_handoff_history
+
+
+def output_text(item: Item) -> str:
+    """The text of a function call output."""
+    output = item.get("output")
+    if isinstance(output, list):
+        return "".join(part.get("text", "") for part in output)
+    return output if isinstance(output, str) else str(output)
+
+
+def essence(item: Item) -> tuple[str, ...]:
+    """What an item says, without ids and states that a store may leave out."""
+    kind = item.get("type")
+    if kind == "function_call":
+        return label(item), str(item.get("name")), str(item.get("arguments"))
+    if kind == "function_call_output":
+        return label(item), output_text(item)
+    return (label(item),)
+
+
+def essences(items: Iterable[Item]) -> list[tuple[str, ...]]:
+    return [essence(item) for item in items]
+
+
+def conversation(plan: Plan, seen: Observation) -> Iterator[PhaseRun]:
+    """Runs of phases in whose mode no earlier phase was cancelled: what follows is comparable."""
+    for mode in seen.modes:
+        for phase in plan.phases:
+            if phase.cancel is not None:
+                break
+            run = seen.run(mode, phase.id)
+            if run is not None:
+                yield run
+
+
+def words(labels: Iterable[Any]) -> str:
+    """A list of names for a message; ``nothing`` for none."""
+    return ", ".join(str(name) for name in labels) or "nothing"

@@ -1,0 +1,95 @@
+"""The spans of a run form one closed tree.
+
+"Traces represent a single end-to-end operation of a workflow. They're composed of Spans"; "Spans
+have started_at and ended_at timestamps" and a "parent_id, which points to the parent Span of this
+Span (if any)"; "The entire Runner.{run, run_sync, run_streamed}() is wrapped in a trace()", "each
+time an agent runs, it is wrapped in agent_span()", "function tool calls are each wrapped in
+function_span()", "handoffs are wrapped in handoff_span()", "guardrails are wrapped in
+guardrail_span()". (https://openai.github.io/openai-agents-python/tracing/)
+
+So each span has a parent that was started before it and ends after it, everything that was
+started has ended when the run has, and what ran has its span. A resumed run goes on under the
+trace of the run that paused, so its uppermost spans have no parent within it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from agentrunproof.contracts.base import Contract, Unobserved, Violation
+from agentrunproof.contracts.reading import CUT_SHORT
+from agentrunproof.plan.model import Plan
+from agentrunproof.record.events import Event
+from agentrunproof.record.observation import Observation, PhaseRun
+
+Found = Iterator[Violation | Unobserved]
+
+
+def _violations(plan: Plan, seen: Observation) -> Found:
+    for run in seen.runs:
+        spans = run.of("span_started", "span_finished")
+        if run.outcome == "timeout":
+            continue
+        if not spans:
+            yield Unobserved("SPANS_UNOBSERVED", f"{run.where}: no span was recorded")
+            continue
+        yield from _shape(run, spans, resumed=plan.phase(run.phase).resume is not None)
+        if run.outcome not in CUT_SHORT:
+            yield from _missing(plan, run, spans)
+
+
+def _shape(run: PhaseRun, spans: list[Event], *, resumed: bool) -> Found:
+    known: set[int | None] = set()
+    if resumed and all(span["type"] != "trace" for span in spans):
+        known.add(None)
+    for span in spans:
+        name = f"{span['type']} span {span['name']}".rstrip()
+        if span["type"] != "trace" and span["parent"] not in known:
+            yield Violation("SPAN_ORPHANED", run.where,
+                            f"the {name} has no parent that was started before it")
+        if span["kind"] == "span_started":
+            yield Violation("SPAN_NOT_CLOSED", run.where, f"the {name} never ended")
+        elif span["late"]:
+            yield Violation("SPAN_LATE", run.where, f"the {name} ended after its parent")
+        known.add(span["span"])
+
+
+def _missing(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
+    held = Counter((span["type"], span["name"]) for span in spans)
+    due: Counter[tuple[str, str]] = Counter()
+    due.update(("function", event["tool"]) for event in run.of("tool_started"))
+    due.update(("handoff", f"{event['from']} -> {event['to']}") for event in run.of("handoff")
+               if _succeeds(plan, event))
+    due.update(("guardrail", event["guardrail"]) for event in run.of("guardrail_checked")
+               if event["stage"] in ("input", "output"))
+    agents = {("agent", event["agent"]): 1 for event in run.of("model_called")}
+    for (type, name), count in (due | Counter(agents)).items():
+        if held[type, name] < count:
+            yield Violation("SPAN_MISSING", run.where, f"{count} {type} span(s) of {name} are "
+                            f"due, {held[type, name]} found")
+
+
+def _succeeds(plan: Plan, event: Event) -> bool:
+    """Whether the handoff's declared callback lets it happen."""
+    for name in plan.agents[event["from"]].handoffs:
+        handoff = plan.handoffs.get(name)
+        if handoff is not None and handoff.to == event["to"] and handoff.error is not None:
+            return False
+    return True
+
+
+CONTRACT = Contract(
+    name="span_tree",
+    promise="The spans of a run form one tree, each closed before its parent.",
+    source="https://openai.github.io/openai-agents-python/tracing/",
+    codes={
+        "SPAN_ORPHANED": "a span has no parent that was started before it",
+        "SPAN_NOT_CLOSED": "a span or trace had not ended when the run had",
+        "SPAN_LATE": "a span ended after its parent",
+        "SPAN_MISSING": "something ran without the span the SDK promises for it",
+        "SPANS_UNOBSERVED": "no span was recorded",
+    },
+    applies=lambda plan, seen: plan.run.tracing and bool(seen.runs),
+    violations=_violations,
+)

@@ -1,0 +1,136 @@
+"""From plans to certificates: run them in an environment, judge what was seen, record it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import cast
+
+import agentrunproof
+from agentrunproof.contracts import registry
+from agentrunproof.errors import AgentRunProofError, LabError, PlanError
+from agentrunproof.lab import environments, process
+from agentrunproof.plan.model import Mode, Plan
+from agentrunproof.record import certificate as records
+from agentrunproof.record.certificate import Certificate, Producer, Profile, Sdk
+from agentrunproof.record.observation import Observation
+
+#: Seconds of real time one phase run may take.
+DEADLINE = "30"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How plans are probed.
+
+    Args:
+        sdk: release of the SDK to run in an environment of its own; None for the installed one.
+        python: Python version of that environment, such as ``3.12``.
+        deadline: seconds of real time that one phase run may take, as a decimal.
+        profile: ``private`` puts salted digests in place of payloads.
+        allow_python: whether ``python:`` references of plans may be imported.
+        path: folders in which those are looked for.
+    """
+
+    sdk: str | None = None
+    python: str | None = None
+    deadline: str = DEADLINE
+    profile: Profile = "public"
+    allow_python: bool = False
+    path: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one plan: a certificate, or the error that stood in its way."""
+
+    scenario: str
+    certificate: Certificate | None = None
+    error: AgentRunProofError | None = None
+
+    @property
+    def verdict(self) -> str:
+        return self.certificate.verdict if self.certificate is not None else "ERROR"
+
+
+def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
+          say: environments.Say | None = None,
+          progress: Callable[[str, str], None] | None = None) -> Iterator[Outcome]:
+    """Run plans and yield an outcome for each, in order, as it is there.
+
+    Args:
+        plans: by scenario id.
+        options: how to run them.
+        say: told in a line about work that takes long.
+        progress: told the scenario id and ``mode/phase`` of each finished run.
+
+    Raises:
+        PlanError: a plan names foreign Python that `options` do not allow.
+        LabError: there is no environment to run them in.
+    """
+    options = options or Options()
+    for id, plan in plans.items():
+        refuse_foreign(id, plan, options.allow_python)
+    if options.sdk is None:
+        if options.python is not None:
+            raise LabError("PYTHON_WITHOUT_SDK", "--python chooses the Python of an isolated "
+                           "environment", "name the SDK release too, with --sdk")
+        environment = environments.current()
+    else:
+        environment = environments.isolated(options.sdk, options.python, say)
+    request = process.Request(plans, options.deadline, options.allow_python, options.path)
+    with closing(process.run_plans(environment.python, request, progress=progress)) as reports:
+        for report in reports:
+            yield _outcome(plans[report.id], report, options.profile)
+
+
+def in_modes(id: str, plan: Plan, modes: Sequence[str]) -> tuple[str, Plan]:
+    """The plan confined to some modes, as a scenario of its own.
+
+    A packaged scenario that drops a mode under its own id would be a forgery, so the modes become
+    part of the id.
+    """
+    if tuple(modes) == plan.modes:
+        return id, plan
+    suffix = "-".join(mode.replace("_", "-") for mode in modes)
+    return f"{id}-{suffix}", replace(plan, modes=cast("tuple[Mode, ...]", tuple(modes)))
+
+
+def refuse_foreign(id: str, plan: Plan, allowed: bool) -> None:
+    foreign = next(plan.python_refs(), None)
+    if foreign is not None and not allowed:
+        place, reference = foreign
+        raise PlanError("PLAN_FOREIGN_CODE", f"{id}: {place} would run {reference}",
+                        "read that code, then allow it with --allow-python")
+
+
+def _outcome(plan: Plan, report: process.Report, profile: Profile) -> Outcome:
+    if report.error is not None or report.hello is None:
+        return Outcome(report.id, error=report.error)
+    hello = report.hello
+    producer = Producer(version=agentrunproof.__version__, python=hello.python,
+                        sdk=Sdk(version=hello.sdk_version, files=hello.sdk_files),
+                        network=hello.network)
+    try:
+        certificate = certify(report.id, plan, report.observation, producer, profile)
+    except AgentRunProofError as error:
+        return Outcome(report.id, error=error)
+    return Outcome(report.id, certificate)
+
+
+def certify(id: str, plan: Plan, observation: Observation, producer: Producer,
+            profile: Profile = "public") -> Certificate:
+    """Judge an observation and record it with its judgement.
+
+    Raises:
+        RecordError: what was observed has no form in a record.
+    """
+    seen = records.as_recorded(observation)
+    if profile == "private":
+        from agentrunproof.record import private
+
+        plan, seen = private.cover(plan, seen)
+    checks = registry.judge(plan, seen)
+    return records.build(id, plan, seen, producer, checks,
+                         registry.verdict(checks, seen.missing), profile)

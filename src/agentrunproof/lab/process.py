@@ -1,0 +1,252 @@
+"""The SDK worker as a child process: plans go in, finished plans come out as they finish.
+
+The worker reads one JSON line and answers in JSON lines (`agentrunproof.sdk.worker`). It cannot
+be trusted to live: foreign code may hang in C, exit, or take the process with it. Every plan
+still gets its own report here, and the plans that a lost worker left behind go to a new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import agentrunproof
+from agentrunproof.errors import LabError
+from agentrunproof.plan import capabilities
+from agentrunproof.plan.model import Plan
+from agentrunproof.record import events
+from agentrunproof.record.observation import Observation, PhaseRun
+
+#: Seconds of silence a worker is allowed beyond the deadline of a phase: importing the SDK from a
+#: cold disk, mostly.
+GRACE = 60.0
+
+#: Exit code of a worker that reported a phase as out of time and cannot go on.
+OUT_OF_TIME = 3
+
+_STDERR_LINES = 40
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a worker is asked to do.
+
+    Args:
+        plans: by scenario id, in the order in which they run.
+        deadline: seconds of real time that one phase run may take, as a decimal.
+        allow_python: whether ``python:`` references of the plans may be imported.
+        path: folders in which those are looked for.
+    """
+
+    plans: Mapping[str, Plan]
+    deadline: str
+    allow_python: bool = False
+    path: Sequence[str] = ()
+
+    def line(self, ids: Sequence[str]) -> bytes:
+        """The request for these of the plans, as the worker reads it."""
+        plans = [{"id": id, "plan": self.plans[id].to_json(),
+                  "needs": capabilities.needed(self.plans[id])} for id in ids]
+        body = {"plans": plans, "deadline": self.deadline, "allow_python": self.allow_python,
+                "path": list(self.path)}
+        return json.dumps(body).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Hello:
+    """Who ran the plans: the worker's first line."""
+
+    sdk_version: str
+    sdk_files: str
+    python: str
+    network: str
+
+
+@dataclass
+class Report:
+    """What became of one plan; `error` says why there may be less than all of it."""
+
+    id: str
+    hello: Hello | None = None
+    runs: list[PhaseRun] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
+    error: LabError | None = None
+
+    @property
+    def observation(self) -> Observation:
+        return Observation(tuple(self.runs), self.missing)
+
+
+def run_plans(python: Path, request: Request, *, worker: Path | None = None,
+              grace: float = GRACE,
+              progress: Callable[[str, str], None] | None = None) -> Generator[Report, None, None]:
+    """Run the plans in child processes of `python` and yield one report for each, in order.
+
+    Args:
+        python: the interpreter whose environment has the SDK.
+        request: the plans and how to run them.
+        worker: another worker script than ours.
+        grace: seconds of silence beyond the deadline after which a worker is killed.
+        progress: told the scenario id and ``mode/phase`` of each finished run.
+    """
+    script = worker or Path(agentrunproof.__file__).parent / "sdk" / "worker.py"
+    pending = list(request.plans)
+    while pending:
+        child = _Child(python, script, request.line(pending),
+                       float(request.deadline) + grace)
+        try:
+            for report in child.reports(pending, progress):
+                pending.remove(report.id)
+                yield report
+        finally:
+            child.kill()
+
+
+class _Child:
+    """One worker process, its lines, and its end."""
+
+    def __init__(self, python: Path, script: Path, request: bytes, patience: float) -> None:
+        self._patience = patience
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        self._said: deque[bytes] = deque(maxlen=_STDERR_LINES)
+        try:
+            self._process = subprocess.Popen(
+                [str(python), "-I", "-X", "utf8", str(script)], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        except OSError as error:
+            raise LabError("PYTHON_UNUSABLE",
+                           f"{python} could not be started: {error.strerror or error}") from error
+        self._readers = (self._read(self._process.stdout, self._lines.put, b""),
+                         self._read(self._process.stderr, self._said.append, None))
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it is gone already: `reports` tells how it ended
+            self._process.stdin.write(request)
+            self._process.stdin.close()
+
+    @staticmethod
+    def _read(pipe: IO[bytes] | None, take: Callable[[bytes], None],
+              end: bytes | None) -> threading.Thread:
+        assert pipe is not None
+
+        def loop() -> None:
+            for line in pipe:
+                take(line)
+            if end is not None:
+                take(end)
+
+        thread = threading.Thread(target=loop, daemon=True)
+        thread.start()
+        return thread
+
+    def reports(self, pending: Sequence[str],
+                progress: Callable[[str, str], None] | None) -> Iterator[Report]:
+        """Reports of the plans this worker finished, and of the one it was lost in."""
+        left = list(pending)
+        hello: Hello | None = None
+        report = Report(left[0])
+        failure: LabError | None = None
+        try:
+            for name, body in self._messages():
+                if name == "hello":
+                    hello = report.hello = _hello(body)
+                elif name == "footer":
+                    break
+                elif name == "run":
+                    run = _run(body)
+                    report.runs.append(run)
+                    if progress is not None:
+                        progress(report.id, run.where)
+                else:
+                    if name == "done":
+                        report.missing = tuple(body["missing"])
+                    else:
+                        report.error = LabError(body["code"], body["message"],
+                                                body.get("hint", ""))
+                    yield report
+                    left.pop(0)
+                    if left:
+                        report = Report(left[0], hello)
+        except LabError as error:
+            failure = error
+        except (KeyError, TypeError, ValueError) as error:
+            failure = LabError("WORKER_GARBLED", f"the SDK worker answered nonsense: {error!r}")
+        if left:
+            yield from self._lost(report, left, failure)
+
+    def _lost(self, report: Report, left: Sequence[str],
+              failure: LabError | None) -> Iterator[Report]:
+        """Reports of what a worker left undone when it ended, or was ended, before its footer."""
+        if failure is None:  # its output ended, so it is about to
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=5.0)
+        self.kill()
+        out_of_time = self._process.returncode == OUT_OF_TIME and report.runs
+        if failure is None and not out_of_time:
+            failure = LabError("WORKER_DIED", "the SDK worker died (" + self._ending() + ")",
+                               self._last_words())
+        report.error = failure
+        yield report
+        if report.hello is None:  # it never started, so neither would another
+            for id in left[1:]:
+                yield Report(id, error=failure)
+
+    def _messages(self) -> Iterator[tuple[str, Any]]:
+        """The worker's lines, each an object with one key; ends with its output.
+
+        Raises:
+            LabError: it was silent for too long.
+            ValueError: a line is not of that form.
+        """
+        while True:
+            try:
+                line = self._lines.get(timeout=self._patience)
+            except queue.Empty:
+                raise LabError(
+                    "WORKER_STUCK", f"the SDK worker said nothing for {self._patience:g} seconds",
+                    "it was ended; a tool may hang in code that cannot be interrupted") from None
+            if not line:
+                return
+            message = json.loads(line)
+            (item,) = message.items()
+            yield item
+
+    def kill(self) -> None:
+        """End the process with all its children and wait for it."""
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+        self._process.wait()
+        for reader in self._readers:
+            reader.join(timeout=5.0)
+
+    def _ending(self) -> str:
+        code = self._process.returncode
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _last_words(self) -> str:
+        said = b"".join(self._said).decode("utf-8", "replace").split("\n")
+        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        return f"its last words: {last[:300]}" if last else ""
+
+
+def _hello(body: dict[str, Any]) -> Hello:
+    sdk = body["sdk"]
+    return Hello(str(sdk["version"]), str(sdk["files"]), str(body["python"]),
+                 str(body["network"]))
+
+
+def _run(body: dict[str, Any]) -> PhaseRun:
+    return PhaseRun(body["mode"], body["phase"],
+                    tuple(events.make(**event) for event in body["events"]))

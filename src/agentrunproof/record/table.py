@@ -1,0 +1,193 @@
+"""The item table: events with inline items <-> stored events that refer to items by number.
+
+A model input repeats the whole conversation each turn, so in a record each conversation item
+stands once, in the order in which the events first mention it, and events hold its number. A
+stored event also leaves out the fields at their default. Both rules are driven by
+`record.events.FIELDS`, and reading is strict, so an observation has exactly one stored form.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from functools import cache
+from types import GenericAlias
+from typing import Annotated, Any, get_args, get_origin
+
+from agentrunproof.errors import RecordError, ShapeError
+from agentrunproof.record.events import FIELDS, Event, HoldsItem, ItemRef
+from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.shape import Count, Field, decode, decode_fields, fields_schema, nearest
+
+Item = dict[str, Any]
+Stored = dict[str, Any]
+
+
+def store(seen: Observation) -> tuple[list[Item], list[Stored]]:
+    """The item table and the runs of an observation, as a record holds them."""
+    items: list[Item] = []
+    numbers: dict[str, int] = {}
+
+    def number(item: Item) -> int:
+        key = json.dumps(item, sort_keys=True)  # tells true from 1, which == does not
+        if key not in numbers:
+            numbers[key] = len(items)
+            items.append(item)
+        return numbers[key]
+
+    runs = [{"mode": run.mode, "phase": run.phase,
+             "events": [store_event(event, number) for event in run.events]}
+            for run in seen.runs]
+    return items, runs
+
+
+def store_event(event: Event, number: Callable[[Item], int]) -> Stored:
+    """One event in stored form; `number` gives the table's number for an item."""
+    stored: Stored = {"kind": event["kind"]}
+    for field in FIELDS[event["kind"]]:
+        value = _plain(event[field.name])
+        if field.required or value != _plain(field.default):
+            stored[field.name] = _replace(field.annotation, value, number)
+    return stored
+
+
+def resolve(items: Any, runs: Any, missing: Iterable[str] = ()) -> Observation:
+    """Read the stored form back; nothing but what `store` writes is accepted.
+
+    Args:
+        items: the item table, parsed JSON.
+        runs: the runs, parsed JSON.
+        missing: capabilities the release lacks, carried over.
+
+    Raises:
+        RecordError: ``RECORD_SHAPE``, ``RECORD_UNKNOWN_KIND``, ``RECORD_EXPLICIT_DEFAULT``,
+            ``RECORD_DANGLING_ITEM``, ``RECORD_ITEM_ORDER``, ``RECORD_UNUSED_ITEM`` or
+            ``RECORD_DUPLICATE_ITEM``.
+    """
+    try:
+        table = decode(tuple[dict[str, Any], ...], items, "items")
+        stored_runs = decode(tuple[dict[str, Any], ...], runs, "runs")
+        reader = _Reader(table)
+        read = tuple(_read_run(run, f"runs[{n}]", reader) for n, run in enumerate(stored_runs))
+    except ShapeError as problem:
+        raise RecordError("RECORD_SHAPE", problem.message, problem.hint) from None
+    reader.check_all_used()
+    return Observation(read, tuple(missing))
+
+
+def schema(definitions: dict[str, Any]) -> dict[str, Any]:
+    """JSON Schema of the stored runs; the shape of each event kind goes to `definitions`."""
+    for kind in FIELDS:
+        fields = (Field("kind", str, True), *_stored_fields(kind))
+        shape = fields_schema(fields, definitions)
+        shape["properties"]["kind"] = {"const": kind}
+        definitions[f"event_{kind}"] = shape
+    events = {"oneOf": [{"$ref": f"#/$defs/event_{kind}"} for kind in FIELDS]}
+    run = fields_schema(_RUN, definitions)
+    run["properties"]["events"] = {"type": "array", "items": events}
+    return {"type": "array", "items": run}
+
+
+_RUN = (Field("mode", str, True), Field("phase", str, True),
+        Field("events", tuple[dict[str, Any], ...], True))
+
+
+class _Reader:
+    """Hands out items by number and holds references to their order of first appearance."""
+
+    def __init__(self, items: tuple[Item, ...]) -> None:
+        self._items = items
+        self._next = 0
+        keys: dict[str, int] = {}
+        for number, item in enumerate(items):
+            first = keys.setdefault(json.dumps(item, sort_keys=True), number)
+            if first != number:
+                raise RecordError("RECORD_DUPLICATE_ITEM",
+                                  f"items[{number}] is the same as items[{first}]")
+
+    def item(self, number: Any) -> Item:
+        number = decode(Count, number, "the item an event refers to")
+        if number >= len(self._items):
+            raise RecordError("RECORD_DANGLING_ITEM", f"an event refers to item {number}, but "
+                              f"there are {len(self._items)} items")
+        if number > self._next:
+            raise RecordError("RECORD_ITEM_ORDER", f"an event refers to item {number} before any "
+                              f"refers to item {self._next}")
+        self._next = max(self._next, number + 1)
+        item: Item = self._items[number]
+        return item
+
+    def check_all_used(self) -> None:
+        if self._next < len(self._items):
+            raise RecordError("RECORD_UNUSED_ITEM", f"no event refers to items[{self._next}]")
+
+
+def _read_run(stored: Stored, path: str, reader: _Reader) -> PhaseRun:
+    run = decode_fields(_RUN, stored, path, "a run")
+    events = tuple(_read_event(event, f"{path}.events[{n}]", reader)
+                   for n, event in enumerate(run["events"]))
+    return PhaseRun(run["mode"], run["phase"], events)
+
+
+def _read_event(stored: Stored, path: str, reader: _Reader) -> Event:
+    kind = stored.get("kind")
+    if not isinstance(kind, str) or kind not in FIELDS:
+        raise RecordError("RECORD_UNKNOWN_KIND", f"{path}: {kind!r:.60} is no kind of event",
+                          nearest(kind, FIELDS))
+    fields = {name: value for name, value in stored.items() if name != "kind"}
+    read = decode_fields(_stored_fields(kind), fields, path, f"event {kind}")
+    event: Event = {"kind": kind}
+    for field in FIELDS[kind]:
+        value = read[field.name]
+        if field.name in fields:
+            if not field.required and _plain(value) == _plain(field.default):
+                raise RecordError("RECORD_EXPLICIT_DEFAULT", f"{path}.{field.name}: stands at "
+                                  "its default, which is left out")
+            value = _replace(field.annotation, value, reader.item)
+        event[field.name] = value
+    return event
+
+
+@cache
+def _stored_fields(kind: str) -> tuple[Field, ...]:
+    return tuple(Field(f.name, _stored_annotation(f.annotation), f.required, f.default)
+                 for f in FIELDS[kind])
+
+
+def _stored_annotation(annotation: Any) -> Any:
+    """The annotation with item numbers in place of items."""
+    if _marked(annotation, ItemRef):
+        return Count
+    if get_origin(annotation) is tuple:
+        return GenericAlias(tuple, (_stored_annotation(get_args(annotation)[0]), ...))
+    if _marked(annotation, HoldsItem):
+        return get_args(annotation)[0]
+    return annotation
+
+
+def _replace(annotation: Any, value: Any, by: Callable[[Any], Any]) -> Any:
+    """`value` with every item (or item number) in it replaced, in order."""
+    if value is None:
+        return None
+    if _marked(annotation, ItemRef):
+        return by(value)
+    if get_origin(annotation) is tuple:
+        inner = get_args(annotation)[0]
+        return type(value)(_replace(inner, item, by) for item in value)
+    if _marked(annotation, HoldsItem) and "item" in value:
+        return value | {"item": by(value["item"])}
+    return value
+
+
+def _marked(annotation: Any, mark: type) -> bool:
+    return get_origin(annotation) is Annotated and any(
+        isinstance(extra, mark) for extra in get_args(annotation)[1:])
+
+
+def _plain(value: Any) -> Any:
+    """`value` with lists for tuples, as parsed JSON has them."""
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value

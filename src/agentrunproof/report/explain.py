@@ -1,0 +1,115 @@
+"""The page that explains a scenario: its promise, why it matters, its phases in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentrunproof.contracts import registry
+from agentrunproof.plan.items import label, phase_input, script_items
+from agentrunproof.plan.model import Decision, ExpectedOutcome, Phase, Plan
+from agentrunproof.record.certificate import Certificate
+from agentrunproof.report.text import wrap
+
+
+def plan_lines(id: str, plan: Plan) -> list[str]:
+    """A plan in words: contract, why, links, parts, phases."""
+    lines = [id, *wrap(plan.title, "  "), "", "contract", *wrap(plan.contract, "  ")]
+    if plan.why:
+        lines += ["", "why it matters", *wrap(plan.why, "  ")]
+    for title, links in (("documentation", plan.docs), ("upstream", plan.upstream)):
+        if links:
+            lines += ["", title, *(f"  {link}" for link in links)]
+    lines += ["", "parts", *_part_lines(plan), "", f"phases (modes: {', '.join(plan.modes)})"]
+    for number, phase in enumerate(plan.phases, 1):
+        lines += _phase_lines(number, plan, phase)
+    foreign = [f"  {place}: {reference}" for place, reference in plan.python_refs()]
+    if foreign:
+        lines += ["", "foreign code (needs --allow-python)", *foreign]
+    return lines
+
+
+def verdict_lines(certificate: Certificate) -> list[str]:
+    """The checks of a certificate, each with the promise behind it and what its code means."""
+    lines = [f"verdict: {certificate.verdict} "
+             f"(openai-agents {certificate.producer.sdk.version})"]
+    for check in certificate.checks:
+        lines += ["", f"  {check.verdict} {check.check}: {check.code}"]
+        contract = registry.find(check.check)
+        if contract is not None:
+            lines += wrap(f"promise: {contract.promise}", "    ")
+            lines += wrap(f"source: {contract.source}", "    ")
+            if check.code in contract.codes:
+                lines += wrap(f"{check.code}: {contract.codes[check.code]}", "    ")
+        if check.detail:
+            lines += wrap(f"seen in {check.where or 'the run'}: {check.detail}", "    ")
+    return lines
+
+
+def _part_lines(plan: Plan) -> Iterator[str]:
+    for name, agent in plan.agents.items():
+        has = [f"{word} {', '.join(names)}" for word, names in (
+            ("tools", agent.tools), ("handoffs to", agent.handoffs),
+            ("input guardrails", agent.input_guardrails),
+            ("output guardrails", agent.output_guardrails)) if names]
+        first = ", starts" if name == plan.start else ""
+        yield from wrap(f"agent {name}{first}" + (": " + "; ".join(has) if has else ""), "  ")
+    for name, tool in plan.tools.items():
+        does = [f"agent {tool.agent} as a tool"] if tool.agent else []
+        does += ["needs approval"] if tool.needs_approval else []
+        does += [f"times out after {tool.timeout} s"] if tool.timeout else []
+        yield from wrap(f"tool {name}" + (": " + ", ".join(does) if does else ""), "  ")
+    if plan.session is not None:
+        yield f"  session {plan.session.id} ({plan.session.kind})"
+
+
+def _phase_lines(number: int, plan: Plan, phase: Phase) -> list[str]:
+    lines = [f"  {number}. {phase.id}", *wrap(_start(phase), "     ")]
+    for agent, steps in phase.script.items():
+        for step, declared in enumerate(steps):
+            said = [label(item) for item in script_items(plan, phase, agent, step)]
+            if declared.error is not None:
+                said.append(f"raises {declared.error.type}")
+            if declared.hang:
+                said.append("never answers")
+            lines += wrap(f"{agent}'s model, turn {step + 1}: {', '.join(said) or 'nothing'}",
+                          "     ")
+    if phase.cancel is not None:
+        lines += wrap(f"cancelled ({phase.cancel.mode}) at {phase.cancel.when} number "
+                      f"{phase.cancel.count}", "     ")
+    return lines + wrap("expected: " + "; ".join(_expected(phase.expect)), "     ")
+
+
+def _start(phase: Phase) -> str:
+    if phase.resume is not None:
+        resume = phase.resume
+        decisions = ", ".join(_decision(decision) for decision in resume.decisions)
+        return (f"resumes the state of {resume.from_}, branch {resume.branch}, by way of "
+                f"{resume.via}, and {decisions or 'decides nothing'}")
+    items = ", ".join(label(item) for item in phase_input(phase))
+    assert phase.input is not None
+    follow = f" after the history of {phase.input.follow}" if phase.input.follow else ""
+    return f"starts with {items or 'no input'}{follow}"
+
+
+def _decision(decision: Decision) -> str:
+    word = "approves" if decision.approve else "rejects"
+    return f"{word} {decision.call}" + (" always" if decision.always else "")
+
+
+def _expected(expect: ExpectedOutcome) -> Iterator[str]:
+    yield expect.outcome + (f" with {expect.error}" if expect.error else "")
+    if expect.final_output is not None:
+        yield f"final output {expect.final_output!r}"
+    if expect.last_agent is not None:
+        yield f"last agent {expect.last_agent}"
+    if expect.pending is not None:
+        yield "waiting for " + (", ".join(expect.pending) or "nothing")
+    for what, counts in (("tool", expect.tool_calls), ("model", expect.model_calls)):
+        for name, count in (counts or {}).items():
+            yield f"{what} {name} called {count} time{'' if count == 1 else 's'}"
+    for call, output in (expect.outputs or {}).items():
+        yield f"output of {call} is {output!r}"
+    if expect.session is not None:
+        yield "session holds " + (", ".join(expect.session) or "nothing")
+    for sees in expect.sees:
+        yield f"model call {sees.call + 1} of {sees.agent} sees " + ", ".join(sees.items)

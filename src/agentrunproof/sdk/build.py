@@ -1,0 +1,195 @@
+"""A plan's world: its agents, tools, session and run options as the SDK's own objects."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import agents
+from agents import Agent, AgentOutputSchema, ModelSettings, RunConfig, StopAtTools, handoff
+from agents.extensions import handoff_filters
+from pydantic import create_model
+
+from agentrunproof.plan import model as declared
+from agentrunproof.plan.items import session_items
+from agentrunproof.plan.model import Phase, Plan
+from agentrunproof.sdk import compat
+from agentrunproof.sdk.capture import Recorder
+from agentrunproof.sdk.gates import Gates
+from agentrunproof.sdk.hooks import RecordingAgentHooks, RecordingRunHooks
+from agentrunproof.sdk.model import PlanModel
+from agentrunproof.sdk.sessions import RecordingSession
+from agentrunproof.sdk.tools import PYTHON_TYPES, Toolbox, resolve
+
+_DECIMAL_SETTINGS = ("temperature", "top_p")
+
+
+class HandoffFailure(Exception):
+    """The failure a plan declares for a handoff callback."""
+
+
+class World:
+    """Everything the phases of one mode share.
+
+    Args:
+        plan: what to build.
+        recorder: told about everything that happens.
+    """
+
+    def __init__(self, plan: Plan, recorder: Recorder) -> None:
+        self.plan = plan
+        self.recorder = recorder
+        self.gates = Gates()
+        self.models = {name: PlanModel(name, recorder, self.gates) for name in plan.agents}
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._box = Toolbox(recorder, self.gates)
+        self._guardrails = {name: self._box.guardrail(name, spec)
+                            for name, spec in plan.guardrails.items()}
+        self.agents = {name: self._agent(name, spec) for name, spec in plan.agents.items()}
+        tools = {name: self._tool(name, spec) for name, spec in plan.tools.items()}
+        for name, spec in plan.agents.items():
+            self.agents[name].tools = [tools[tool] for tool in spec.tools]
+            self.agents[name].handoffs = [self._handoff(name, to) for to in spec.handoffs]
+        self.session: RecordingSession | None = None
+        self.hooks = (RecordingRunHooks(recorder, plan.run.hook_error)
+                      if plan.run.hooks in ("both", "run") else None)
+
+    async def open(self) -> None:
+        """Open the session and fill it with what the plan says it holds."""
+        spec = self.plan.session
+        if spec is None:
+            return
+        settings = None if spec.limit is None else compat.session_settings(spec.limit)
+        items = session_items(self.plan)
+        inner: Any = None
+        if spec.kind == "sqlite":
+            self._folder = tempfile.TemporaryDirectory(prefix="agentrunproof-")
+            inner = agents.SQLiteSession(spec.id, Path(self._folder.name) / "session.db")
+        elif spec.python is not None:
+            inner = resolve(spec.python)(spec.id)
+        if inner is not None and items:
+            await inner.add_items(items)
+        self.session = RecordingSession(spec.id, inner, self.recorder, tuple(items), settings)
+
+    async def close(self) -> None:
+        if self.session is not None:
+            await self.session.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def start_phase(self, phase: Phase) -> None:
+        """Close all gates and load the phase's script into the models."""
+        self.gates.reset()
+        for model in self.models.values():
+            model.load(self.plan, phase)
+
+    def run_options(self, phase: Phase) -> dict[str, Any]:
+        """Keyword arguments of ``Runner.run`` for this phase."""
+        run = self.plan.run
+        options: dict[str, Any] = {"run_config": self._run_config()}
+        context = phase.context if phase.context is not None else run.context
+        if context is not None and (phase.resume is None or phase.context is not None):
+            options["context"] = copy.deepcopy(context)
+        max_turns = phase.max_turns or run.max_turns
+        if max_turns is not None:
+            options["max_turns"] = max_turns
+        if self.hooks is not None:
+            options["hooks"] = self.hooks
+        if self.session is not None:
+            options["session"] = self.session
+        if run.on_max_turns is not None:
+            options["error_handlers"] = {"max_turns": lambda _: run.on_max_turns}
+        return options
+
+    def _run_config(self) -> RunConfig:
+        run = self.plan.run
+        options: dict[str, Any] = {"tracing_disabled": not run.tracing}
+        if run.nest_handoff_history:
+            options["nest_handoff_history"] = True
+        if run.input_guardrails:
+            options["input_guardrails"] = [self._guardrails[n] for n in run.input_guardrails]
+        if run.output_guardrails:
+            options["output_guardrails"] = [self._guardrails[n] for n in run.output_guardrails]
+        if run.model_settings != declared.ModelSettings():
+            options["model_settings"] = _settings(run.model_settings)
+        return RunConfig(**options)
+
+    def _agent(self, name: str, spec: declared.Agent) -> Agent[Any]:
+        instructions: Any = spec.instructions
+        if instructions is not None and instructions.startswith("python:"):
+            instructions = resolve(instructions)
+        behavior: Any = spec.tool_use_behavior
+        if behavior == "stop_at_tools":
+            behavior = StopAtTools(stop_at_tool_names=list(spec.stop_at_tools))
+        with_hooks = self.plan.run.hooks in ("both", "agent")
+        return Agent(
+            name=name,
+            instructions=instructions,
+            handoff_description=spec.handoff_description,
+            model=self.models[name],
+            model_settings=_settings(spec.model_settings),
+            input_guardrails=[self._guardrails[n] for n in spec.input_guardrails],
+            output_guardrails=[self._guardrails[n] for n in spec.output_guardrails],
+            output_type=None if spec.output_type is None else self._schema(spec.output_type),
+            tool_use_behavior=behavior,
+            reset_tool_choice=spec.reset_tool_choice,
+            hooks=RecordingAgentHooks(self.recorder) if with_hooks else None,
+        )
+
+    def _tool(self, name: str, spec: declared.Tool) -> Any:
+        if spec.agent is not None:
+            return self._box.agent(name, spec, self.agents[spec.agent])
+        if spec.python is not None:
+            return self._box.foreign(name, spec.python)
+        return self._box.function(name, spec, self.plan.tool_guardrails)
+
+    def _handoff(self, source: str, name: str) -> Any:
+        spec = self.plan.handoffs.get(name) or declared.Handoff(to=name)
+        options: dict[str, Any] = {}
+        if spec.tool_name is not None:
+            options["tool_name_override"] = spec.tool_name
+        if spec.description is not None:
+            options["tool_description_override"] = spec.description
+        if spec.filter == "remove_all_tools":
+            options["input_filter"] = handoff_filters.remove_all_tools
+        if spec.nest_history is not None:
+            options["nest_handoff_history"] = spec.nest_history
+
+        def note() -> None:
+            self.recorder.add("handoff", from_=source, to=spec.to)
+            if spec.error is not None:
+                raise HandoffFailure(spec.error)
+
+        if spec.input_type is not None:
+            async def with_input(_ctx: Any, _given: Any) -> None:
+                note()
+
+            return handoff(self.agents[spec.to], on_handoff=with_input,
+                           input_type=self._type(spec.input_type), **options)
+
+        async def without_input(_ctx: Any) -> None:
+            note()
+
+        return handoff(self.agents[spec.to], on_handoff=without_input, **options)
+
+    def _schema(self, name: str) -> AgentOutputSchema:
+        return AgentOutputSchema(self._type(name),
+                                 strict_json_schema=self.plan.types[name].strict)
+
+    def _type(self, name: str) -> Any:
+        spec = self.plan.types[name]
+        fields: dict[str, Any] = {
+            field: (PYTHON_TYPES[spec.fields[field].type], ...) for field in spec.order}
+        return create_model(name, **fields)
+
+
+def _settings(spec: declared.ModelSettings) -> ModelSettings:
+    options = {field.name: value for field in dataclasses.fields(spec)
+               if (value := getattr(spec, field.name)) is not None}
+    for name in _DECIMAL_SETTINGS:
+        if name in options:
+            options[name] = float(options[name])
+    return ModelSettings(**options)

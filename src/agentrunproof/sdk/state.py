@@ -1,0 +1,106 @@
+"""Run states: saved from a paused result, carried, restored, compared, decided upon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents import RunState
+
+from agentrunproof.plan.model import Decision, Via
+from agentrunproof.sdk import normal
+from agentrunproof.sdk.capture import Recorder
+
+
+class NotPaused(Exception):
+    """The phase to resume from did not leave a paused state."""
+
+
+class NotPending(Exception):
+    """A plan decides upon a call that does not wait for a decision."""
+
+
+class SavedState:
+    """One branch of a paused result: the state itself, or the bytes it travels as."""
+
+    def __init__(self, state: Any, branch: str, via: Via) -> None:
+        self.branch = branch
+        self.via = via
+        self._state = state
+        self._saved = {"memory": lambda: None, "json": state.to_json,
+                       "string": state.to_string}[via]()
+        self._volatile = set(differing_paths(state.to_json(), state.to_json()))
+
+    def record_saved(self, recorder: Recorder) -> None:
+        recorder.add("state_saved", branch=self.branch, via=self.via,
+                     pending=pending(self._state))
+
+    async def restore(self, agent: Any, recorder: Recorder) -> Any:
+        """The state as its receiver gets it; records what the way there has changed."""
+        try:
+            state = await self._restored(agent)
+        except Exception as exc:
+            recorder.add("state_restored", branch=self.branch, via=self.via,
+                         error=normal.error(exc))
+            raise
+        changed: list[str] = []
+        if self.via != "memory":
+            changed = [path for path in differing_paths(self._state.to_json(), state.to_json())
+                       if path not in self._volatile]
+        recorder.add("state_restored", branch=self.branch, via=self.via,
+                     pending=pending(state), changed=tuple(changed))
+        return state
+
+    async def _restored(self, agent: Any) -> Any:
+        if self.via == "json":
+            return await RunState.from_json(agent, self._saved)
+        if self.via == "string":
+            return await RunState.from_string(agent, self._saved)
+        return self._state
+
+
+def pending(state: Any) -> tuple[str, ...]:
+    """Call ids that wait for a decision, in the state's order."""
+    return tuple(call_id(item) for item in state.get_interruptions())
+
+
+def call_id(item: Any) -> str:
+    raw = item.raw_item
+    found = raw.get("call_id") if isinstance(raw, dict) else getattr(raw, "call_id", None)
+    return str(found or "")
+
+
+def decide(state: Any, decision: Decision, recorder: Recorder) -> None:
+    """Make one declared decision on a state.
+
+    Raises:
+        NotPending: the call does not wait for one.
+    """
+    item = next((i for i in state.get_interruptions() if call_id(i) == decision.call), None)
+    if item is None:
+        raise NotPending(f"call {decision.call} does not wait for a decision")
+    recorder.add("decision", call=decision.call, approve=decision.approve,
+                 always=decision.always, message=decision.message or "")
+    if decision.approve:
+        state.approve(item, always_approve=decision.always)
+    elif decision.message is None:
+        state.reject(item, always_reject=decision.always)
+    else:
+        state.reject(item, always_reject=decision.always, rejection_message=decision.message)
+
+
+def differing_paths(a: Any, b: Any, path: str = "") -> list[str]:
+    """Places at which two JSON values differ, as ``/key/0/key``; the deepest that names each."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        found = []
+        for key in sorted(a.keys() | b.keys()):
+            if key in a and key in b:
+                found += differing_paths(a[key], b[key], f"{path}/{key}")
+            else:
+                found.append(f"{path}/{key}")
+        return found
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        found = []
+        for n, (x, y) in enumerate(zip(a, b, strict=True)):
+            found += differing_paths(x, y, f"{path}/{n}")
+        return found
+    return [] if a == b else [path or "/"]

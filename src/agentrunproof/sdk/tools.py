@@ -1,0 +1,238 @@
+"""Tools and guardrails of a plan, made with the SDK's own decorators."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import agents
+from agents import GuardrailFunctionOutput, InputGuardrail, OutputGuardrail, function_tool
+from agents.tool_context import ToolContext
+
+from agentrunproof.plan.items import render
+from agentrunproof.plan.model import Guardrail, Tool, ToolGuardrail, ToolOutcome
+from agentrunproof.sdk import normal
+from agentrunproof.sdk.capture import Recorder, inside
+from agentrunproof.sdk.gates import Gates
+
+PYTHON_TYPES: dict[str, Any] = {
+    "string": str, "integer": int, "number": float, "boolean": bool, "object": dict[str, Any],
+    "string[]": list[str], "integer[]": list[int],
+}
+
+
+class ToolFailure(Exception):
+    """The failure a plan declares for a tool."""
+
+
+class GuardrailFailure(Exception):
+    """The failure a plan declares for a guardrail."""
+
+
+def resolve(reference: str) -> Any:
+    """The object that ``python:module:attribute`` names."""
+    _, module, attribute = reference.split(":")
+    found: Any = importlib.import_module(module)
+    for name in attribute.split("."):
+        found = getattr(found, name)
+    return found
+
+
+class Toolbox:
+    """Makes the tools and guardrails of one plan, all telling the same recorder."""
+
+    def __init__(self, recorder: Recorder, gates: Gates) -> None:
+        self._recorder = recorder
+        self._gates = gates
+
+    def function(self, name: str, tool: Tool, guards: dict[str, ToolGuardrail]) -> Any:
+        """A function tool that does what its declared outcomes say."""
+        options: dict[str, Any] = {
+            "name_override": name,
+            "description_override": tool.description or f"The tool {name}.",
+            "strict_mode": tool.strict,
+        }
+        if tool.failure == "raise":
+            options["failure_error_function"] = None
+        elif tool.failure == "text":
+            options["failure_error_function"] = lambda _ctx, _exc: tool.failure_text or ""
+        if not tool.enabled:
+            options["is_enabled"] = False
+        if tool.needs_approval:
+            options["needs_approval"] = True
+        if tool.timeout is not None:
+            options["timeout"] = float(tool.timeout)
+            options["timeout_behavior"] = tool.timeout_behavior
+        for option, names in (("tool_input_guardrails", tool.input_guardrails),
+                              ("tool_output_guardrails", tool.output_guardrails)):
+            if names:
+                options[option] = [self.tool_guardrail(n, guards[n]) for n in names]
+        return function_tool(_with_signature(self._body(name, tool), tool), **options)
+
+    def _body(self, name: str, tool: Tool) -> Callable[..., Any]:
+        count = 0
+
+        async def body(ctx: Any, **arguments: Any) -> str:
+            nonlocal count
+            outcome = tool.outcomes[min(count, len(tool.outcomes) - 1)]
+            count += 1
+
+            async def act() -> str:
+                self._gates.open(tool.opens)
+                await self._gates.wait(tool.after)
+                if tool.delay is not None:
+                    await asyncio.sleep(float(tool.delay))
+                return await _act(outcome, arguments)
+
+            try:
+                output: str = await self._recorded(name, ctx, ctx.tool_arguments, act)
+                return output
+            finally:
+                self._gates.open(tool.opens_done)
+
+        return body
+
+    async def _recorded(self, name: str, ctx: Any, arguments: str,
+                        act: Callable[[], Any]) -> Any:
+        call = ctx.tool_call_id
+        add = self._recorder.add
+        add("tool_started", call=call, tool=name, arguments=arguments or "{}")
+        try:
+            output = await act()
+        except asyncio.CancelledError:
+            add("tool_cancelled", call=call, tool=name)
+            raise
+        except BaseException as exc:
+            add("tool_failed", call=call, tool=name, error=normal.error(exc))
+            raise
+        if output is not None:  # None: the nested run has paused, its tool goes on later
+            add("tool_finished", call=call, tool=name, output=normal.text(output))
+        return output
+
+    def agent(self, name: str, tool: Tool, agent: agents.Agent[Any]) -> Any:
+        """An agent as a tool; its invocations are recorded like those of a function."""
+        options: dict[str, Any] = {}
+        if tool.needs_approval:
+            options["needs_approval"] = True
+        if tool.max_turns is not None:
+            options["max_turns"] = tool.max_turns
+        if tool.failure == "raise":
+            options["failure_error_function"] = None
+        elif tool.failure == "text":
+            options["failure_error_function"] = lambda _ctx, _exc: tool.failure_text or ""
+        made = agent.as_tool(name, tool.description or f"Asks {agent.name}.", **options)
+        return self.recorded(made)
+
+    def foreign(self, name: str, reference: str) -> Any:
+        """A tool named by a ``python:`` reference."""
+        found = resolve(reference)
+        if not isinstance(found, agents.FunctionTool):
+            found = function_tool(found, name_override=name)
+        return self.recorded(found)
+
+    def recorded(self, tool: Any) -> Any:
+        invoke = tool.on_invoke_tool
+
+        async def on_invoke_tool(ctx: ToolContext[Any], arguments: str) -> Any:
+            async def act() -> Any:
+                with inside(ctx.tool_call_id):
+                    return await invoke(ctx, arguments)
+
+            return await self._recorded(tool.name, ctx, arguments, act)
+
+        tool.on_invoke_tool = on_invoke_tool
+        return tool
+
+    def guardrail(self, name: str, spec: Guardrail) -> Any:
+        """An input or output guardrail of an agent or a run."""
+        if spec.python:
+            return resolve(spec.python)
+
+        async def judge(_ctx: Any, agent: Any, checked: Any) -> GuardrailFunctionOutput:
+            await self._gates.wait(spec.after)
+            tripped = spec.trips or (spec.trips_on is not None and spec.trips_on in _said(checked))
+            failure = None if spec.error is None else GuardrailFailure(spec.error)
+            self._recorder.add(
+                "guardrail_checked", guardrail=name, stage=spec.kind, agent=agent.name,
+                tripped=tripped, error={} if failure is None else normal.error(failure))
+            self._gates.open(spec.opens)
+            if failure is not None:
+                raise failure
+            return GuardrailFunctionOutput(output_info=None, tripwire_triggered=tripped)
+
+        if spec.kind == "output":
+            return OutputGuardrail(guardrail_function=judge, name=name)
+        if spec.blocking:
+            return InputGuardrail(guardrail_function=judge, name=name, run_in_parallel=False)
+        return InputGuardrail(guardrail_function=judge, name=name)
+
+    def tool_guardrail(self, name: str, spec: ToolGuardrail) -> Any:
+        """A guardrail on a tool's input or output."""
+        made = agents.ToolGuardrailFunctionOutput
+
+        def judge(data: Any) -> Any:
+            checked = data.context.tool_arguments if spec.kind == "input" else normal.text(
+                data.output)
+            acts = spec.when is None or spec.when in checked
+            behavior = spec.behavior if acts else "allow"
+            self._recorder.add(
+                "guardrail_checked", guardrail=name, stage=f"tool_{spec.kind}",
+                call=data.context.tool_call_id, agent=data.agent.name,
+                tripped=behavior != "allow", behavior=behavior)
+            if behavior == "reject_content":
+                return made.reject_content(spec.message)
+            if behavior == "raise_exception":
+                return made.raise_exception()
+            return made.allow()
+
+        if spec.kind == "input":
+            return agents.ToolInputGuardrail(guardrail_function=judge, name=name)
+        return agents.ToolOutputGuardrail(guardrail_function=judge, name=name)
+
+
+async def _act(outcome: ToolOutcome, arguments: dict[str, Any]) -> str:
+    if outcome.error is not None:
+        raise ToolFailure(outcome.error)
+    if outcome.cancel:
+        raise asyncio.CancelledError
+    if outcome.hang:
+        await asyncio.Event().wait()
+    if outcome.exit is not None:
+        sys.exit(outcome.exit)
+    return render(outcome.returns or "", arguments)
+
+
+def _said(checked: Any) -> str:
+    """The text a guardrail looks into."""
+    if isinstance(checked, list):
+        return "\n".join(normal.text(normal.plain(item)) for item in checked)
+    return normal.text(checked)
+
+
+def _with_signature(body: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+    """Give `body` the declared parameters, from which the SDK derives the tool's schema."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("ctx", kind, annotation=ToolContext[Any])]
+    annotations: dict[str, Any] = {"ctx": ToolContext[Any]}
+    for name in tool.order:
+        param = tool.parameters[name]
+        default: Any = inspect.Parameter.empty
+        if param.default is not None:
+            default = json.loads(param.default)
+        annotations[name] = PYTHON_TYPES[param.type]
+        parameters.append(inspect.Parameter(name, kind, default=default,
+                                            annotation=annotations[name]))
+
+    async def named(ctx: Any, *args: Any, **kwargs: Any) -> str:
+        given = dict(zip(tool.order, args, strict=False)) | kwargs
+        answer: str = await body(ctx, **given)
+        return answer
+
+    named.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    named.__annotations__ = annotations
+    return named
