@@ -4,7 +4,8 @@
 
 Each argument is a virtual environment (or a ``site-packages`` folder) with openai-agents in it.
 Releases that the table already holds stay; one that comes out otherwise than it stands there is
-an error. The digest is that of `agentrunproof.sdk.compat.sdk_files_digest`.
+an error. The digest is the one that `agentrunproof.sdk.compat.sdk_files_digest` makes from the
+files themselves, here made from the wheel's own RECORD.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import typer
 
 from agentrunproof.cli import exits
 from agentrunproof.cli.output import lines, paint, table
-from agentrunproof.errors import AgentRunProofError, RecordError
+from agentrunproof.errors import RecordError
 
 if TYPE_CHECKING:
     from agentrunproof.record.certificate import Certificate
@@ -27,17 +27,12 @@ def check_certificate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Judge certificates again from their bytes alone, without the SDK."""
-    codes = []
-    rows = []
-    for file in files:
-        row = _check(file, integrity_only)
-        codes.append(row.pop("exit"))
-        rows.append(row)
-        if not as_json:
-            lines([_line(row, prefix=f"{file}: " if len(files) > 1 else "")])
+    rows = [_check(file) for file in files]
     if as_json:
         table(rows)
-    return exits.worst(codes)
+    for row in [] if as_json else rows:
+        lines(_row_lines(row, f"{row['file']}: " if len(rows) > 1 else ""))
+    return exits.worst(_exit_code(row, integrity_only) for row in rows)
 
 
 def diff(
@@ -60,29 +55,31 @@ def load(file: str) -> Certificate:
     """Read a certificate that the checker finds authentic.
 
     Raises:
-        AgentRunProofError: it is unreadable or invalid.
+        RecordError: it is unreadable or invalid.
     """
     from agentrunproof import canonical
     from agentrunproof.checker import check
     from agentrunproof.record import certificate
 
     data = _read(file)
-    check(data)
+    judgement = check(data)
+    if not judgement.valid:
+        raise RecordError(judgement.code, f"{file}: {judgement.message}", judgement.hint)
     return certificate.from_json(canonical.parse(data))
 
 
-def _check(file: str, integrity_only: bool) -> dict[str, Any]:
-    """The judgement of one file as a table; `exit` is the exit code it asks for."""
-    from agentrunproof.checker import check
+def _check(file: str) -> dict[str, Any]:
+    """The judgement of one file as a table."""
+    from agentrunproof.checker import Judgement, check
+    from agentrunproof.shape import encode
 
     try:
-        judgement = check(_read(file), integrity_only=integrity_only)
-    except AgentRunProofError as error:
-        return {"file": file, "valid": False, "code": error.code, "message": error.message,
-                "hint": error.hint, "exit": exits.UNUSABLE}
-    code = exits.OK if integrity_only else exits.of_verdict(judgement.verdict)
-    return {"file": file, "valid": True, "id": judgement.id, "scenario": judgement.scenario,
-            "verdict": judgement.verdict, "exit": code}
+        judgement = check(_read(file))
+    except RecordError as error:
+        judgement = Judgement(valid=False, code=error.code, message=error.message,
+                              hint=error.hint)
+    table = {field: value for field, value in vars(judgement).items() if field != "checks"}
+    return {"file": file, **encode(table), "checks": encode(judgement.checks)}
 
 
 def _read(file: str) -> bytes:
@@ -97,10 +94,17 @@ def _read(file: str) -> bytes:
     return data
 
 
-def _line(row: dict[str, Any], prefix: str) -> str:
+def _exit_code(row: dict[str, Any], integrity_only: bool) -> int:
+    if not row["valid"]:
+        return exits.UNUSABLE
+    return exits.OK if integrity_only else exits.of_verdict(row["verdict"])
+
+
+def _row_lines(row: dict[str, Any], prefix: str) -> list[str]:
     colour = paint()
-    if row["valid"]:
-        verdict = row["verdict"]
-        return f"{prefix}{colour('VALID', 'VALID')} {row['id']} {colour(verdict, verdict)}"
-    hint = f" ({row['hint']})" if row["hint"] else ""
-    return f"{prefix}{colour('INVALID', 'INVALID')} {row['code']}: {row['message']}{hint}"
+    if not row["valid"]:
+        hint = f" ({row['hint']})" if row["hint"] else ""
+        return [f"{prefix}{colour('INVALID', 'INVALID')} {row['code']}: {row['message']}{hint}"]
+    verdict = colour(row["verdict"], row["verdict"])
+    return [f"{prefix}{colour('VALID', 'VALID')} {row['id']} {verdict}",
+            *(f"  note: {note}" for note in row["notes"])]

@@ -67,7 +67,7 @@ def _missing(plan: Plan, run: PhaseRun, runs: tuple[PhaseRun, ...]) -> Found:
     for other in runs:
         for event in other.of("model_responded"):
             for item in event["output"]:
-                key = (event["parent"], item.get("call_id"))
+                key = (event["parent"], str(item.get("call_id")))
                 if key in started or key in stopped or not _due(plan, event["agent"], item):
                     continue
                 name = item["name"]
@@ -93,7 +93,8 @@ def _is_agent(plan: Plan, tool: str) -> bool:
 def _due(plan: Plan, agent: str, item: Item) -> bool:
     """Whether a model output is a call that must reach a declared tool's body."""
     name = item.get("name")
-    if item.get("type") != "function_call" or name not in plan.agents[agent].tools:
+    offered = plan.agents[agent].tools if agent in plan.agents else ()
+    if item.get("type") != "function_call" or name not in offered:
         return False
     tool = plan.tools[name]
     return tool.enabled and tool.python is None and _fits(tool, str(item.get("arguments")))

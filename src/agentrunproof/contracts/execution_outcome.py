@@ -39,12 +39,12 @@ def _violations(plan: Plan, seen: Observation) -> Found:
 def _ending(expect: ExpectedOutcome, run: PhaseRun) -> Found:
     if run.outcome != expect.outcome:
         code = "TIMEOUT" if run.outcome == "timeout" else "OUTCOME_DIFFERS"
-        why = "".join(f" ({event['error']['type']}: {event['error'].get('message', '')})"
+        why = "".join(f" ({event['error'].get('type')}: {event['error'].get('message', '')})"
                       for event in run.of("raised"))
         yield Violation(code, run.where, f"ended {run.outcome}{why}, expected {expect.outcome}")
         return
     raised = run.last("raised")
-    error = raised["error"]["type"] if raised else ""
+    error = raised["error"].get("type", "") if raised else ""
     if expect.error is not None and error != expect.error:
         yield Violation("ERROR_DIFFERS", run.where,
                         f"raised {error or 'nothing'}, expected {expect.error}")

@@ -14,18 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
+from agentrunproof.contracts.reading import CUT_SHORT
 from agentrunproof.plan.model import Phase, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
 Found = Iterator[Violation | Unobserved]
-
-_EXCEPTIONS = {
-    "input": "InputGuardrailTripwireTriggered",
-    "output": "OutputGuardrailTripwireTriggered",
-    "tool_input": "ToolInputGuardrailTripwireTriggered",
-    "tool_output": "ToolOutputGuardrailTripwireTriggered",
-}
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
@@ -39,8 +33,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
 
 
 def _stopped_input(plan: Plan, run: PhaseRun, check: Event) -> Found:
-    guardrail = plan.guardrails[check["guardrail"]]
-    if check["parent"]:
+    guardrail = plan.guardrails.get(check["guardrail"])
+    if check["parent"] or guardrail is None:
         return
     called = [event for event in run.of("model_called") if not event["parent"]]
     started = [event for event in run.of("tool_started") if not event["parent"]]
@@ -60,15 +54,14 @@ def _stopped_tool(run: PhaseRun, check: Event) -> Found:
 
 
 def _not_raised(run: PhaseRun) -> Found:
-    """A tripwire of the outermost run ends it with the exception of one that tripped."""
-    due = {_EXCEPTIONS[check["stage"]]: check for check in run.of("guardrail_checked")
-           if check["tripped"] and not check["parent"]
-           and check["behavior"] in ("", "raise_exception")}
-    if not due or run.outcome == "raised":
+    """A tripwire of the outermost run ends it with an exception."""
+    if run.outcome == "raised" or run.outcome in CUT_SHORT:
         return
-    for exception, check in due.items():
-        yield Violation("TRIP_NOT_RAISED", run.where, f"{check['guardrail']} tripped, but the run "
-                        f"ended {run.outcome} without {exception}")
+    for check in run.of("guardrail_checked"):
+        if check["tripped"] and not check["parent"] and (
+                check["behavior"] in ("", "raise_exception")):
+            yield Violation("TRIP_NOT_RAISED", run.where, f"{check['guardrail']} tripped, but the "
+                            f"run ended {run.outcome} without an exception")
 
 
 def _answers_after(phase: Phase, gate: str | None) -> bool:

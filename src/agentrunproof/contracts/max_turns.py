@@ -42,7 +42,7 @@ def _outermost(plan: Plan, run: PhaseRun, calls: int, limit: int) -> Found:
         yield Violation("MAX_TURNS_OVERRUN", run.where,
                         f"{calls} model calls, max_turns is {limit}")
     raised = run.last("raised")
-    if raised is None or raised["error"]["type"] != "MaxTurnsExceeded":
+    if raised is None or raised["error"].get("type") != "MaxTurnsExceeded":
         return
     if calls < limit:
         yield Violation("MAX_TURNS_EARLY", run.where, f"MaxTurnsExceeded was raised after {calls} "

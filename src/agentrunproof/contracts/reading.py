@@ -58,7 +58,7 @@ def turns(run: PhaseRun) -> list[Turn]:
 
 def calls_made(runs: Iterable[PhaseRun]) -> Counter[tuple[str, str]]:
     """How often the models made each call, by (parent, call id)."""
-    return Counter((event["parent"], item["call_id"])
+    return Counter((event["parent"], str(item.get("call_id")))
                    for run in runs for event in run.of("model_responded")
                    for item in event["output"] if item.get("type") == "function_call")
 
@@ -124,14 +124,24 @@ def races(plan: Plan, run: PhaseRun) -> bool:
     How far the model and its hooks had come by then is for the scheduler to choose.
     """
     return any(event["stage"] == "input" and (event["tripped"] or event["error"])
-               and not plan.guardrails[event["guardrail"]].blocking
+               and not blocks(plan, event["guardrail"])
                for event in run.of("guardrail_checked"))
+
+
+def blocks(plan: Plan, guardrail: str) -> bool:
+    """Whether this input guardrail runs before the model."""
+    return guardrail in plan.guardrails and plan.guardrails[guardrail].blocking
+
+
+def handoffs_of(plan: Plan, agent: str) -> tuple[str, ...]:
+    """The names under which an agent declares its handoffs."""
+    return plan.agents[agent].handoffs if agent in plan.agents else ()
 
 
 def handoff_tools(plan: Plan, agent: str) -> dict[str, str]:
     """The transfer functions of an agent and the agents they hand to."""
     found = {}
-    for name in plan.agents[agent].handoffs:
+    for name in handoffs_of(plan, agent):
         handoff = plan.handoffs.get(name)
         target = handoff.to if handoff is not None else name
         own = handoff.tool_name if handoff is not None else None
@@ -141,7 +151,7 @@ def handoff_tools(plan: Plan, agent: str) -> dict[str, str]:
 
 def rewrites(plan: Plan, source: str, target: str) -> tuple[bool, bool]:
     """Whether the handoff's filter or nesting rewrites the history."""
-    for name in plan.agents[source].handoffs:
+    for name in handoffs_of(plan, source):
         handoff = plan.handoffs.get(name)
         if handoff is not None and handoff.to == target:
             nests = handoff.nest_history

@@ -9,8 +9,10 @@ is then appended to the same stored conversation history."
 
 What a run made is what its model answered (seen from outside of the Runner) and, for outputs and
 handoffs, the new items of its result. A handoff's filter may also take from what is stored
-(``HandoffInputData.new_items``); then the result's new items alone say what was made. Of a run that did not complete only this much is promised:
-what stood before still stands, nothing stands twice.
+(``HandoffInputData.new_items``); then the result's new items alone say what was made.
+
+Of a run that did not complete only this much is promised: what stood before still stands, nothing
+stands twice.
 """
 
 from __future__ import annotations

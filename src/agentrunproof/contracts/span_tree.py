@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT
+from agentrunproof.contracts.reading import CUT_SHORT, handoffs_of
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -32,7 +32,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         if run.outcome == "timeout":
             continue
         if not spans:
-            yield Unobserved("SPANS_UNOBSERVED", f"{run.where}: no span was recorded")
+            if run.of("model_called"):
+                yield Unobserved("SPANS_UNOBSERVED", f"{run.where}: no span was recorded")
             continue
         yield from _shape(run, spans, resumed=plan.phase(run.phase).resume is not None)
         if run.outcome not in CUT_SHORT:
@@ -72,7 +73,7 @@ def _missing(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
 
 def _succeeds(plan: Plan, event: Event) -> bool:
     """Whether the handoff's declared callback lets it happen."""
-    for name in plan.agents[event["from"]].handoffs:
+    for name in handoffs_of(plan, event["from"]):
         handoff = plan.handoffs.get(name)
         if handoff is not None and handoff.to == event["to"] and handoff.error is not None:
             return False

@@ -27,18 +27,24 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
             if phase.resume is None or phase.resume.from_ != source or paused is None:
                 continue
             undecided = _undecided(plan, seen, run, paused)
-            restored = [event for event in run.of("state_restored") if not event["error"]]
-            if restored and not undecided <= set(restored[-1]["pending"]):
-                yield Violation("SIBLING_STATE_MUTATED", run.where, "a sibling state decided "
-                                f"{words(undecided - set(restored[-1]['pending']))}")
-            started = undecided & {event["call"] for event in run.of("tool_started")}
-            if started:
-                yield Violation("SIBLING_STATE_MUTATED", run.where, f"{words(sorted(started))} "
-                                "was executed, which only a sibling state had decided")
-            elif run.outcome in ("completed", "interrupted") and not undecided <= set(pending(run)):
-                lost = sorted(undecided - set(pending(run)))
-                yield Violation("SIBLING_STATE_MUTATED", run.where, f"{words(lost)} no longer "
-                                "waits for the decision that this branch never made")
+            for detail in _traces(run, undecided):
+                yield Violation("SIBLING_STATE_MUTATED", run.where, detail)
+
+
+def _traces(run: PhaseRun, undecided: set[str]) -> Iterator[str]:
+    """Signs that calls which this branch never decided were taken for decided."""
+    restored = [event for event in run.of("state_restored") if not event["error"]]
+    gone = undecided - set(restored[-1]["pending"]) if restored else set()
+    if gone:
+        yield f"{words(sorted(gone))} did not wait for a decision in the state of this branch"
+    started = undecided & {event["call"] for event in run.of("tool_started")}
+    if started:
+        yield f"{words(sorted(started))} was executed, which only a sibling state had decided"
+    lost = undecided - set(pending(run))
+    asked = any(not event["parent"] for event in run.of("model_called"))
+    if lost and (asked or run.outcome in ("completed", "interrupted")):
+        yield (f"the run went on past {words(sorted(lost))}, which wait for a decision that this "
+               "branch never made")
 
 
 def _forks(plan: Plan) -> list[str]:

@@ -52,7 +52,7 @@ def _raw(run: PhaseRun, events: list[Event]) -> Found:
     for what, due, names in (
             ("text", "".join(item_text(item) for item in items if item.get("type") == "message"),
              _TEXTS),
-            ("arguments", "".join(item["arguments"] for item in items
+            ("arguments", "".join(str(item.get("arguments")) for item in items
                                   if item.get("type") == "function_call"), (_ARGUMENTS,))):
         given = "".join(event["text"] for event in events if event["name"] in names)
         if given != due and not (failed and given.startswith(due)):
@@ -86,11 +86,12 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
         item = event["item"] if event["type"] == "item" else None
         if item is None:
             continue
-        calls |= {item["call_id"]} if item.get("type") == "function_call" else set()
-        late = item.get("type") == "function_call_output" and item["call_id"] not in calls
+        call = str(item.get("call_id"))
+        calls |= {call} if item.get("type") == "function_call" else set()
+        late = item.get("type") == "function_call_output" and call not in calls
         if late and plan.phase(run.phase).resume is None:
             yield Violation("STREAM_ORDER", run.where,
-                            f"the output of {item['call_id']} was announced before its call")
+                            f"the output of {call} was announced before its call")
 
 
 def _made_here(run: PhaseRun, made: list[dict[str, object]]) -> list[tuple[str, ...]]:

@@ -6,7 +6,10 @@
 (https://openai.github.io/openai-agents-python/usage/) "Each call to add() automatically creates
 an entry in request_usage_entries if the added usage represents a new request (i.e., has non-zero
 tokens)." (agents.usage.Usage) A resumed run goes on counting from its state, nested agent runs
-count into the outer one; see also openai-agents-python#4479.
+count into the outer one.
+
+Where several states of one paused result are resumed, their runs are not judged: whether they
+share one account is a question of its own (openai-agents-python#4479, mended in 0.22.0).
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ _JUDGED = ("completed", "interrupted")
 
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
     for run in seen.runs:
-        if run.outcome not in _JUDGED:
+        if run.outcome not in _JUDGED or _forked(plan, run):
             continue
         usage = run.last("usage")
         if usage is None:
@@ -38,6 +41,17 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
                 code = "USAGE_ENTRIES_DIFFER" if name == "entries" else "USAGE_DIFFERS"
                 yield Violation(code, run.where, f"{name} is {usage[name]}, the responses of the "
                                 f"run add up to {figure}")
+
+
+def _forked(plan: Plan, run: PhaseRun) -> bool:
+    """Whether the run, or a run it continues, was resumed from one of several states."""
+    phase = plan.phase(run.phase)
+    while phase.resume is not None:
+        if sum(1 for other in plan.phases
+               if other.resume is not None and other.resume.from_ == phase.resume.from_) > 1:
+            return True
+        phase = plan.phase(phase.resume.from_)
+    return False
 
 
 def _sum(runs: tuple[PhaseRun, ...]) -> dict[str, int]:

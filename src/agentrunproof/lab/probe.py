@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import agentrunproof
+from agentrunproof import canonical
 from agentrunproof.contracts import registry
 from agentrunproof.errors import AgentRunProofError, LabError, PlanError
 from agentrunproof.lab import environments, process
+from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Mode, Plan
 from agentrunproof.record import certificate as records
 from agentrunproof.record.certificate import Certificate, Producer, Profile, Sdk
 from agentrunproof.record.observation import Observation
+from agentrunproof.record.result import Verdict
 
 #: Seconds of real time one phase run may take.
 DEADLINE = "30"
@@ -66,12 +69,14 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         progress: told the scenario id and ``mode/phase`` of each finished run.
 
     Raises:
-        PlanError: a plan names foreign Python that `options` do not allow.
+        PlanError: a plan names foreign Python that `options` do not allow, or claims to be a
+            packaged scenario that it isn't.
         LabError: there is no environment to run them in.
     """
     options = options or Options()
     for id, plan in plans.items():
         refuse_foreign(id, plan, options.allow_python)
+        _refuse_borrowed_id(id, plan)
     if options.sdk is None:
         if options.python is not None:
             raise LabError("PYTHON_WITHOUT_SDK", "--python chooses the Python of an isolated "
@@ -98,11 +103,28 @@ def in_modes(id: str, plan: Plan, modes: Sequence[str]) -> tuple[str, Plan]:
 
 
 def refuse_foreign(id: str, plan: Plan, allowed: bool) -> None:
+    """Stop a plan that would run Python unless its owner said that it may.
+
+    Raises:
+        PlanError: ``PLAN_FOREIGN_CODE``, naming the first ``python:`` reference.
+    """
     foreign = next(plan.python_refs(), None)
     if foreign is not None and not allowed:
         place, reference = foreign
         raise PlanError("PLAN_FOREIGN_CODE", f"{id}: {place} would run {reference}",
                         "read that code, then allow it with --allow-python")
+
+
+def _refuse_borrowed_id(id: str, plan: Plan) -> None:
+    """What the checker would refuse in the certificate is better said before the run."""
+    digest = canonical.digest(plan.to_json())
+    if catalog.known_digest(id, plan.revision) not in (None, digest):
+        raise PlanError("PLAN_BORROWED_ID", f"{id}: the packaged scenario of this id and revision "
+                        "is another plan", "rename the file, or raise its revision")
+    packaged = catalog.id_of(digest)
+    if packaged not in (None, id):
+        raise PlanError("PLAN_RENAMED", f"{id}: this is the packaged scenario {packaged}",
+                        f"probe {packaged}, or change what the plan says")
 
 
 def _outcome(plan: Plan, report: process.Report, profile: Profile) -> Outcome:
@@ -133,4 +155,4 @@ def certify(id: str, plan: Plan, observation: Observation, producer: Producer,
         plan, seen = private.cover(plan, seen)
     checks = registry.judge(plan, seen)
     return records.build(id, plan, seen, producer, checks,
-                         registry.verdict(checks, seen.missing), profile)
+                         cast("Verdict", registry.verdict(checks, seen.missing)), profile)

@@ -161,6 +161,8 @@ class _Child:
                     hello = report.hello = _hello(body)
                 elif name == "footer":
                     break
+                elif body["plan"] != report.id:
+                    raise ValueError(f"{name} of {body['plan']!r} instead of {report.id!r}")
                 elif name == "run":
                     run = _run(body)
                     report.runs.append(run)
@@ -216,8 +218,7 @@ class _Child:
                     "it was ended; a tool may hang in code that cannot be interrupted") from None
             if not line:
                 return
-            message = json.loads(line)
-            (item,) = message.items()
+            (item,) = dict(json.loads(line)).items()
             yield item
 
     def kill(self) -> None:

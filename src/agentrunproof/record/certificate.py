@@ -22,15 +22,16 @@ SCHEMA = "agentrunproof/certificate/1"
 
 Profile = Literal["public", "private"]
 Version = Annotated[str, Text(r"[0-9]+(\.[0-9]+)*([a-z0-9.+\-]*[a-z0-9])?", "a version number")]
-Network = Annotated[str, Text(r"[a-z\-]+(\+[a-z\-]+)*", "network guards joined by +")]
+PythonVersion = Annotated[str, Text(r"3\.[1-9][0-9]\.[0-9]{1,2}", "a Python version from 3.10 on")]
+Network = Literal["audit-hook", "audit-hook+namespace"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sdk:
     """The SDK that ran: its version, and the digest of its files.
 
-    `files` is the SHA-256 of the lines of the wheel's RECORD for ``agents/*.py``, sorted and joined
-    by line feeds; ``scripts/update_sdk_releases.py`` computes the same from installed releases.
+    `files` is the SHA-256 over the lines that the wheel's RECORD has for the Python files of
+    ``agents/``, sorted and joined by line feeds, made from the files that ran.
     """
 
     version: Version
@@ -41,9 +42,8 @@ class Sdk:
 class Producer:
     """Who made the record. `network` names the guards that kept the run off the network."""
 
-    name: Literal["agentrunproof"] = "agentrunproof"
     version: Version
-    python: Version
+    python: PythonVersion
     sdk: Sdk
     network: Network
 

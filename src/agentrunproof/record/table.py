@@ -75,6 +75,14 @@ def resolve(items: Any, runs: Any, missing: Iterable[str] = ()) -> Observation:
     return Observation(read, tuple(missing))
 
 
+def items_in(event: Event) -> list[Item]:
+    """The items that an event (with its items inline) holds, in order."""
+    found: list[Item] = []
+    for field in FIELDS[event["kind"]]:
+        _replace(field.annotation, event[field.name], found.append)
+    return found
+
+
 def schema(definitions: dict[str, Any]) -> dict[str, Any]:
     """JSON Schema of the stored runs; the shape of each event kind goes to `definitions`."""
     for kind in FIELDS:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import agents
-from agents import FunctionTool, ModelResponse, RunConfig, Usage
+from agents import FunctionTool, ModelResponse, RunConfig, Usage, agent_tool_state
 
 
 def sdk_version() -> str:
@@ -70,6 +70,18 @@ def cancel(result: Any, mode: str) -> None:
         result.cancel(mode=mode)
     else:
         result.cancel()
+
+
+def forget_agent_tool_runs() -> None:
+    """Drop the results of paused agent tools that the SDK keeps for the whole process.
+
+    From 0.8.0 they are kept in tables of ``agents.agent_tool_state``; up to 0.20.0 a later run
+    with equal call ids is answered from them (openai-agents-python#4414). Each mode of a plan has
+    to be a first run, or its record would depend on what ran before it.
+    """
+    for name, value in vars(agent_tool_state).items():
+        if name.startswith("_agent_tool_") and isinstance(value, dict):
+            value.clear()
 
 
 def run_data(exc: BaseException) -> Any:

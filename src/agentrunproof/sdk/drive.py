@@ -52,6 +52,7 @@ class Watch:
 def drive(plan: Plan, watch: Watch) -> Iterator[DrivenRun]:
     """Run the plan in all its modes, in this thread, which must have no running event loop."""
     for mode in plan.modes:
+        compat.forget_agent_tool_runs()
         yield from _ModeDriver(plan, mode, watch).runs()
 
 

@@ -28,7 +28,8 @@ class SavedState:
         self._state = state
         self._saved = {"memory": lambda: None, "json": state.to_json,
                        "string": state.to_string}[via]()
-        self._volatile = set(differing_paths(state.to_json(), state.to_json()))
+        self._json = state.to_json()  # now: a sibling's run may touch what the states share
+        self._volatile = set(differing_paths(self._json, state.to_json()))
 
     def record_saved(self, recorder: Recorder) -> None:
         recorder.add("state_saved", branch=self.branch, via=self.via,
@@ -44,7 +45,7 @@ class SavedState:
             raise
         changed: list[str] = []
         if self.via != "memory":
-            changed = [path for path in differing_paths(self._state.to_json(), state.to_json())
+            changed = [path for path in differing_paths(self._json, state.to_json())
                        if path not in self._volatile]
         recorder.add("state_restored", branch=self.branch, via=self.via,
                      pending=pending(state), changed=tuple(changed))

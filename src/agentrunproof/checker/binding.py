@@ -1,0 +1,82 @@
+"""Steps 4 and 5: what a record is about. Its plan, and the SDK release that ran."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from agentrunproof import __version__, canonical
+from agentrunproof.checker.judgement import reject
+from agentrunproof.plan import catalog, rules
+from agentrunproof.plan.model import Plan
+from agentrunproof.record.certificate import Envelope, decode_exactly
+
+#: Versions of ours whose records this version can judge.
+OUR_VERSIONS = frozenset({__version__})
+
+
+@dataclass(frozen=True)
+class Release:
+    """The SDK release named by a record; `certified` when its files are those we know."""
+
+    version: str
+    certified: bool
+
+
+@cache
+def known_releases() -> dict[str, str]:
+    """Digests of the SDK's files by version, for the releases we certified."""
+    path = Path(__file__).parent.parent / "record" / "sdk_releases.json"
+    table: dict[str, str] = json.loads(path.read_bytes())
+    return table
+
+
+def read_plan(envelope: Envelope, notes: list[str]) -> Plan:
+    """Step 4: read the plan and tie it to the scenario it claims to be."""
+    plan: Plan = decode_exactly(Plan, envelope.plan, "plan")
+    rules.check(plan)
+    digest = canonical.digest(envelope.plan)
+    if envelope.subject.plan != digest:
+        reject("PLAN_DIGEST_DIFFERS", "subject.plan is not the digest of the plan")
+    if envelope.profile == "private":
+        from agentrunproof.checker.covered import check_scenario
+
+        check_scenario(plan, envelope.subject.scenario, notes)
+        return plan
+    scenario = envelope.subject.scenario
+    known = catalog.known_digest(scenario, plan.revision)
+    if known is not None and known != digest:
+        reject("PLAN_ALTERED", f"the plan is not the packaged one of {scenario}, revision "
+               f"{plan.revision}", "a changed plan needs an id of its own")
+    if known is None and scenario in catalog.ids():
+        reject("PLAN_REVISION_UNKNOWN", f"{scenario} has no revision {plan.revision} that this "
+               "version knows", "check it with the version that made it")
+    owner = catalog.id_of(digest)
+    if owner is not None and owner != scenario:
+        reject("PLAN_RENAMED", f"the plan is the packaged one of {owner}, the record calls it "
+               f"{scenario}")
+    if owner is None:
+        notes.append("plan not in the catalogue: it says itself what is expected")
+    return plan
+
+
+def check_producer(envelope: Envelope, notes: list[str]) -> Release:
+    """Step 5: the producer exists, and the SDK's version and files belong together."""
+    producer = envelope.producer
+    if producer.version not in OUR_VERSIONS:
+        reject("PRODUCER_UNKNOWN", f"made by agentrunproof {producer.version}, which this version "
+               "does not know", "check it with that version")
+    sdk, known = producer.sdk, known_releases()
+    if sdk.version in known:
+        if sdk.files != known[sdk.version]:
+            reject("SDK_FILES_DIFFER", f"the SDK's files are not those of release {sdk.version}",
+                   "it was changed, or is not what it says")
+        return Release(sdk.version, True)
+    for version, files in known.items():
+        if files == sdk.files:
+            reject("SDK_VERSION_DIFFERS", f"the SDK's files are those of release {version}, not "
+                   f"of {sdk.version}")
+    notes.append(f"untested SDK release {sdk.version}")
+    return Release(sdk.version, False)

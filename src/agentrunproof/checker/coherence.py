@@ -1,0 +1,3 @@
+from typing import Any
+def check(plan: Any, seen: Any, release: Any) -> None:
+    return None

@@ -1,0 +1,93 @@
+"""The numbered procedure by which a certificate is checked.
+
+ 1. Bytes: within the size limit, strict JSON, and exactly the canonical bytes of the value they
+    hold, with or without the one line feed that writers put at the end.
+ 2. Envelope: a certificate of the format this version knows, with the declared fields only.
+ 3. Id: the digest of everything else.
+ 4. Plan: of the declared shape in canonical form, free of contradictions, named by its digest;
+    under a packaged scenario's id it is that scenario's plan, and a packaged plan bears its id.
+ 5. Producer: a version of ours that exists; the SDK's version and files belong together.
+ 6. Items and events: in the one stored form that the observation has.
+ 7. Course: what was run is what the plan says, each phase in each mode, each run with the start
+    and the end that our driver gives it; nothing was run only for capabilities that the plan needs.
+ 8. Provenance: model answers are the script's, tool results the declared ones, and every item
+    comes from the plan, from a tool or from the SDK where the plan leaves the text to it.
+ 9. Coherence: sessions hold what was written to them, hooks, guardrails, streams, spans and
+    figures speak of things that exist and happened.
+10. Contracts: judged again over plan and observation; the stored checks are exactly their results.
+11. Verdict: the one that follows from the checks.
+
+Steps 1 to 3 show that the record is whole, 4 and 5 what it is about, 6 to 9 that our observer can
+have written it, 10 and 11 that its judgement follows. Who wrote it is for a signature to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentrunproof import canonical
+from agentrunproof.checker import binding, coherence, course, provenance
+from agentrunproof.checker.judgement import Judgement, reject
+from agentrunproof.contracts import registry
+from agentrunproof.errors import AgentRunProofError
+from agentrunproof.plan.model import Plan
+from agentrunproof.record import certificate, table
+from agentrunproof.record.certificate import Envelope
+from agentrunproof.record.observation import Observation
+
+
+def check(data: bytes) -> Judgement:
+    """Check the bytes of a certificate by all steps; the first that does not hold ends it.
+
+    Args:
+        data: the content of the file.
+    """
+    found: dict[str, Any] = {}
+    try:
+        return _steps(data, found)
+    except AgentRunProofError as problem:
+        return Judgement(valid=False, code=problem.code, message=problem.message,
+                         hint=problem.hint, **found)
+
+
+def _steps(data: bytes, found: dict[str, Any]) -> Judgement:
+    value = _read(data)                                                                      # 1
+    envelope = certificate.read_envelope(value)                                              # 2
+    if envelope.id != certificate.certificate_id(value):                                     # 3
+        reject("ID_DIFFERS", "the id is not the digest of the record's content",
+               "the record was changed after it was made")
+    found |= {"id": envelope.id, "scenario": envelope.subject.scenario,
+              "profile": envelope.profile}
+    notes: list[str] = []
+    plan = binding.read_plan(envelope, notes)                                                # 4
+    release = binding.check_producer(envelope, notes)                                        # 5
+    seen = table.resolve(list(envelope.items), list(envelope.runs), envelope.missing)        # 6
+    course.check(plan, seen, release)                                                        # 7
+    underived = provenance.check(plan, seen, release, private=envelope.profile == "private")  # 8
+    coherence.check(plan, seen, release)                                                     # 9
+    _judge(plan, seen, envelope)                                                       # 10 and 11
+    return Judgement(valid=True, code="OK", verdict=envelope.verdict, checks=envelope.checks,
+                     notes=tuple(notes), underived=underived, **found)
+
+
+def _read(data: bytes) -> Any:
+    value = canonical.parse(data)
+    if data.removesuffix(b"\n") != canonical.dumps(value):
+        reject("NOT_CANONICAL", "the bytes are not the canonical form of what they say",
+               "the file was edited or formatted; ask for the one that was written")
+    return value
+
+
+def _judge(plan: Plan, seen: Observation, envelope: Envelope) -> None:
+    checks = registry.judge(plan, seen)
+    for stored, derived in zip(envelope.checks, checks, strict=False):
+        if stored != derived:
+            reject("CHECKS_DIFFER", f"the check {stored.check} says {stored.verdict} "
+                   f"{stored.code}, the observation gives {derived.check} {derived.verdict} "
+                   f"{derived.code}")
+    if len(envelope.checks) != len(checks):
+        reject("CHECKS_DIFFER", f"the record holds {len(envelope.checks)} checks, "
+               f"{len(checks)} apply")
+    verdict = registry.verdict(checks, seen.missing)
+    if envelope.verdict != verdict:
+        reject("VERDICT_DIFFERS", f"the verdict says {envelope.verdict}, the checks give {verdict}")

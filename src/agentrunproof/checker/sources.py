@@ -1,0 +1,284 @@
+"""Where the contents of a record can come from: what step 8 derives from a plan.
+
+`Sources` knows every item that the plan puts into a conversation and every text that it declares;
+what tools gave during a mode is added as it is derived. Texts that the SDK writes itself are
+known by their wording for the releases we certified, and free for any other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from agentrunproof.plan.items import (
+    handoff_tool_name,
+    item_text,
+    model_item,
+    phase_input,
+    script_items,
+    session_items,
+)
+from agentrunproof.plan.model import Item as Declared
+from agentrunproof.plan.model import Plan
+
+Item = dict[str, Any]
+
+_CALL, _OUTPUT, _REASONING = "function_call", "function_call_output", "reasoning"
+
+#: Fields that carry an item's meaning; the others the SDK or a store may leave out.
+_MEANING = frozenset({"role", "content", "text", "call_id", "name", "arguments", "output",
+                      "summary", "refusal"})
+
+
+class Sources:
+    """What a plan can bring about.
+
+    Args:
+        plan: the plan.
+        certified: whether the SDK's own wording is known.
+    """
+
+    def __init__(self, plan: Plan, certified: bool) -> None:
+        self.plan = plan
+        self.certified = certified
+        self.calls: dict[str, list[Item]] = {}
+        self.outputs: dict[str, set[str]] = {}
+        self._items: dict[tuple[str, str], list[Item]] = {}
+        for item in _declared_items(plan):
+            self._items.setdefault(_key(item), []).append(item)
+            if item.get("type") == _CALL:
+                self.calls.setdefault(item["call_id"], []).append(item)
+            if item.get("type") == _OUTPUT:
+                self.outputs.setdefault(item["call_id"], set()).add(item["output"])
+        self.texts = set(_declared_texts(plan))
+        self._authored = _authored(plan) if certified else None
+
+    def made_call(self, call: str, name: str) -> Item | None:
+        """The scripted call of that id and function, if there is one."""
+        return next((item for item in self.calls.get(call, ()) if item["name"] == name), None)
+
+    def explains(self, item: Item) -> bool:
+        """Whether the item comes from the plan, from a tool, or from the SDK's own pen."""
+        if any(_reduced(item, source) for source in self._items.get(_key(item), ())):
+            return True
+        if item.get("type") == _OUTPUT:
+            return self._explains_output(item)
+        return self._explains_history(item)
+
+    def says(self, text: str) -> bool:
+        """Whether a text is the plan's, a tool's, or of the SDK's own wording."""
+        if text in self.texts or self.authored(text):
+            return True
+        return text.startswith("{") and any(_same_object(text, known) for known in self.texts)
+
+    def authored(self, text: str) -> bool:
+        """Whether the SDK may have written the text itself."""
+        return self._authored is None or bool(self._authored.fullmatch(text))
+
+    def _explains_output(self, item: Item) -> bool:
+        text, call = item.get("output"), item.get("call_id")
+        known = set(item) <= {"type", "call_id", "output", "id", "status"}
+        return known and "id" not in item and item.get("status", "completed") == "completed" and (
+            isinstance(text, str) and call in self.calls
+            and (text in self.outputs.get(call, ()) or text in self._spoken_for(call)
+                 or self.authored(text)))
+
+    def _spoken_for(self, call: str) -> Iterator[str]:
+        """Texts declared to stand in the place of a tool's output."""
+        for item in self.calls[call]:
+            tool = self.plan.tools.get(item["name"])
+            if tool is not None:
+                if tool.failure_text is not None:
+                    yield tool.failure_text
+                for name in (*tool.input_guardrails, *tool.output_guardrails):
+                    yield self.plan.tool_guardrails[name].message
+        for phase in self.plan.phases:
+            for decision in phase.resume.decisions if phase.resume else ():
+                if decision.call == call and decision.message is not None:
+                    yield decision.message
+
+    def _explains_history(self, item: Item) -> bool:
+        """Whether it is the message into which the SDK folds the history before a handoff."""
+        if set(item) != {"role", "content"} or item["role"] not in ("assistant", "developer"):
+            return False
+        return self._authored is None or bool(_HISTORY.fullmatch(str(item["content"])))
+
+
+_HISTORY = re.compile(
+    r"For context, here is the conversation so far between the user and the previous agent:\n"
+    r"<CONVERSATION HISTORY>\n(\d+\. .*\n?)+\n?</CONVERSATION HISTORY>", re.DOTALL)
+
+
+def _declared_items(plan: Plan) -> Iterator[Item]:
+    yield from session_items(plan)
+    for phase in plan.phases:
+        if phase.input is not None:
+            yield from phase_input(phase)
+        for agent, steps in phase.script.items():
+            for n in range(len(steps)):
+                yield from script_items(plan, phase, agent, n)
+    for call in _nested_inputs(plan):
+        yield {"role": "user", "content": call}
+    if plan.run.on_max_turns is not None:  # the SDK gives such a message this id
+        yield model_item(Declared(say=plan.run.on_max_turns), "") | {"id": "__fake_id__"}
+
+
+def _nested_inputs(plan: Plan) -> Iterator[str]:
+    """Inputs that calls of agent tools give to their agents."""
+    for phase in plan.phases:
+        for steps in phase.script.values():
+            for step in steps:
+                for item in step.output:
+                    tool = plan.tools.get(item.call or "")
+                    if tool is None or tool.agent is None:
+                        continue
+                    try:
+                        given = json.loads(item.arguments or "{}")
+                    except ValueError:
+                        continue
+                    if isinstance(given, dict) and isinstance(given.get("input"), str):
+                        yield given["input"]
+
+
+def _declared_texts(plan: Plan) -> Iterator[str]:
+    yield ""
+    for item in _declared_items(plan):
+        yield item_text(item) if "content" in item else ""
+    for tool in plan.tools.values():
+        yield from (text for text in (tool.failure_text,) if text is not None)
+    for guardrail in plan.tool_guardrails.values():
+        yield guardrail.message
+    if plan.run.on_max_turns is not None:
+        yield plan.run.on_max_turns
+    for phase in plan.phases:
+        for decision in phase.resume.decisions if phase.resume else ():
+            yield decision.message or ""
+
+
+def _key(item: Item) -> tuple[str, str]:
+    """What an item and its source have in common, whatever was left out of it."""
+    kind = item.get("type", "message")
+    if kind in (_CALL, _OUTPUT):
+        return str(kind), str(item.get("call_id"))
+    if kind == _REASONING:
+        return str(kind), ""
+    return str(item.get("role")), ""
+
+
+def _reduced(value: Any, source: Any) -> bool:
+    """Whether `value` is `source`, but for fields without meaning that were left out."""
+    if isinstance(value, dict) and isinstance(source, dict):
+        return (all(key in source and _reduced(item, source[key]) for key, item in value.items())
+                and all(key in value for key in source if key in _MEANING))
+    if isinstance(value, list) and isinstance(source, list):
+        return len(value) == len(source) and all(map(_reduced, value, source))
+    return type(value) is type(source) and bool(value == source)
+
+
+def _same_object(text: str, said: str) -> bool:
+    """Whether a structured output, as compact JSON, is what a model said in any layout.
+
+    A number that the plan declares as ``number`` has become a float on the way.
+    """
+    try:
+        given, meant = json.loads(text), json.loads(said)
+    except ValueError:
+        return False
+    compact = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
+    return compact == text and isinstance(meant, dict) and _floats(given) == _floats(meant)
+
+
+def _floats(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_floats(item) for item in value]
+    return (type(value).__name__, value)
+
+
+def _authored(plan: Plan) -> re.Pattern[str]:
+    """The wording of texts that certified releases give to a model in place of a tool's output.
+
+    Sources: ``agents/tool.py`` (``default_tool_error_function``, approval and timeout messages),
+    ``agents/run_internal/turn_resolution.py``, ``agents/handoffs`` (transfer message).
+    """
+    tools = _one_of(list(plan.tools))
+    scripted = {item["name"] for item in _declared_items(plan) if item.get("type") == _CALL}
+    errors = [outcome.error for tool in plan.tools.values() for outcome in tool.outcomes
+              if outcome.error is not None]
+    agents = _one_of([json.dumps({"assistant": agent}) for agent in plan.agents])
+    return re.compile("|".join((
+        r"Tool execution was not approved\.",
+        r"Tool execution cancelled\.?",
+        r"Multiple handoffs detected, ignoring this one\.",
+        rf"Tool '({tools})' timed out after [0-9.e+\-]+ seconds\.",
+        rf"Tool '({_one_of(sorted(scripted))})' not found\.",
+        agents,
+        r"An error occurred while parsing tool arguments\. Please try again with valid JSON\."
+        r" Error: [A-Z][^\n]*: line \d+ column \d+ \(char \d+\)",
+        r"An error occurred while running the tool\. Please try again\."
+        rf"( Error: ({_one_of(errors)}|{_failures(plan)}))?",
+    )), re.DOTALL)
+
+
+def _failures(plan: Plan) -> str:
+    """The wording of errors that certified releases raise in a run, as a pattern."""
+    tools = _one_of(list(plan.tools))
+    agents = _one_of(list(plan.agents))
+    scripted = _one_of(sorted({item["name"] for item in _declared_items(plan)
+                               if item.get("type") == _CALL}))
+    declared = _one_of([*_declared_errors(plan)])
+    return "|".join((
+        declared,
+        rf"Invalid JSON input for tool ({tools})(: .*)?",
+        rf"the script of agent ({agents}) holds no further turn",
+        r"Max turns \(\d+\) exceeded",
+        rf"Tool ({scripted}) not found in agent ({agents})",
+        rf"Error running tool ({tools}): ({declared})",
+        rf"Tool '({tools})' timed out after [0-9.e+\-]+ seconds\.",
+        r"Guardrail (Input|Output)Guardrail triggered tripwire",
+        r"Tool (input|output) guardrail Tool(Input|Output)Guardrail triggered tripwire",
+        r"Model refused to produce output: .*",
+        r"Invalid JSON when parsing .*",
+    ))
+
+
+def _declared_errors(plan: Plan) -> Iterator[str]:
+    for tool in plan.tools.values():
+        for outcome in tool.outcomes:
+            if outcome.error is not None:
+                yield outcome.error
+            if outcome.exit is not None:
+                yield str(outcome.exit)
+    for guardrail in plan.guardrails.values():
+        if guardrail.error is not None:
+            yield guardrail.error
+    for handoff in plan.handoffs.values():
+        if handoff.error is not None:
+            yield handoff.error
+    if plan.run.hook_error is not None:
+        yield plan.run.hook_error.message
+    for phase in plan.phases:
+        for steps in phase.script.values():
+            yield from (step.error.message for step in steps if step.error is not None)
+
+
+def failure_pattern(plan: Plan) -> re.Pattern[str]:
+    """Messages of exceptions that may end a run or a tool on a certified release."""
+    return re.compile(f"|{_failures(plan)}", re.DOTALL)
+
+
+def _one_of(words: list[str]) -> str:
+    # A pattern that matches nothing stands for no word at all.
+    return "|".join(map(re.escape, sorted(set(words)))) or r"(?!)"
+
+
+def handoff_functions(plan: Plan, agent: str) -> dict[str, str]:
+    """Names of an agent's transfer functions and the agents they hand over to."""
+    targets = [plan.handoffs[name].to if name in plan.handoffs else name
+               for name in plan.agents[agent].handoffs]
+    return {handoff_tool_name(plan, agent, target): target for target in targets}

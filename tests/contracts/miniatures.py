@@ -1,0 +1,285 @@
+"""Miniatures: worlds broken in exactly one behaviour, and the checks that must say so.
+
+Each names the one check it flips, with its code. Where one behaviour is bound to show in a
+second check too, `also` declares it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agentrunproof.plan.model import Run, Sees
+from agentrunproof.record.events import make
+from tests.contracts import worlds
+from tests.contracts.damage import (
+    Damage,
+    both,
+    change,
+    drop,
+    insert,
+    less,
+    more,
+    on,
+    repeat,
+    swapped,
+    to_front,
+    without,
+)
+from tests.contracts.play import call, output, say
+from tests.contracts.worlds import QUIET, World
+
+STREAMED = "run_streamed"
+
+
+@dataclass(frozen=True)
+class Miniature:
+    """A world, what is broken in it, and the check and code that must tell."""
+
+    check: str
+    code: str
+    world: Callable[[], World]
+    damage: Damage | None = None
+    also: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def flips(self) -> dict[str, str]:
+        return {self.check: self.code} | self.also
+
+
+def _expecting(**expect: object) -> Callable[[], World]:
+    return lambda: worlds.tools(expect=expect)
+
+
+def _retitled(world: Callable[[], World], run: Run) -> Callable[[], World]:
+    """The world under other run options, as if the Runner had not heeded them."""
+    def made() -> World:
+        plan, seen = world()
+        return dataclasses.replace(plan, run=run), seen
+
+    return made
+
+
+def _quiet() -> World:
+    return worlds.tools(run=QUIET)
+
+
+_STARTED = make("tool_started", tool="pay", call="p1")
+_OBSERVED = {"op": "observe"}
+_SECOND_CALL = {"which": 1}
+
+MINIATURES: tuple[Miniature, ...] = (
+    # --- execution_outcome
+    Miniature("execution_outcome", "PHASE_NOT_RUN", worlds.tools, without("two")),
+    Miniature("execution_outcome", "TIMEOUT", worlds.tools,
+              on("two", change("run_finished", outcome="timeout"))),
+    Miniature("execution_outcome", "OUTCOME_DIFFERS", worlds.tools,
+              on("two", change("run_finished", outcome="cancelled"))),
+    Miniature("execution_outcome", "ERROR_DIFFERS", worlds.failing,
+              on("one", change("raised", error={"type": "ValueError", "message": "boom"}))),
+    Miniature("execution_outcome", "FINAL_OUTPUT_DIFFERS", worlds.tools,
+              on("one", change("result", final_output="something else"))),
+    Miniature("execution_outcome", "LAST_AGENT_DIFFERS", _expecting(last_agent="b")),
+    Miniature("execution_outcome", "PENDING_DIFFERS", worlds.fork,
+              on("untouched", change("interruption", call="p2", which=0)),
+              also={"state_fork_isolation": "SIBLING_STATE_MUTATED"}),
+    Miniature("execution_outcome", "TOOL_CALLS_DIFFER", _expecting(tool_calls={"add": 3})),
+    Miniature("execution_outcome", "MODEL_CALLS_DIFFER", _expecting(model_calls={"a": 1})),
+    Miniature("execution_outcome", "OUTPUTS_DIFFER", _expecting(outputs={"c1": "4"})),
+    Miniature("execution_outcome", "SESSION_DIFFERS", _expecting(session=("user:old",))),
+    Miniature("execution_outcome", "MODEL_INPUT_DIFFERS",
+              _expecting(sees=(Sees(agent="a", items=("user:Hi", "user:old")),))),
+    Miniature("execution_outcome", "SESSION_UNOBSERVED", _expecting(session=("user:old",)),
+              on("one", drop("session_read", **_OBSERVED)),
+              also={"session_persistence": "SESSION_UNOBSERVED"}),
+    # --- stream_parity
+    Miniature("stream_parity", "OUTCOMES_DIFFER", worlds.tools,
+              on("two", change("run_finished", outcome="cancelled"), STREAMED),
+              also={"execution_outcome": "OUTCOME_DIFFERS"}),
+    Miniature("stream_parity", "ERRORS_DIFFER", worlds.failing,
+              on("one", change("raised", error={"type": "RuntimeError", "message": "bang"}),
+                 STREAMED)),
+    Miniature("stream_parity", "ERROR_DATA_DIFFERS", worlds.failing,
+              on("one", change("raised", last_agent="b"), STREAMED)),
+    Miniature("stream_parity", "SESSION_CONTENTS_DIFFER", worlds.tools,
+              on("two", change("session_read", match=_OBSERVED, items=lambda items: (
+                  *items[:-1], items[-1] | {"id": "msg-other"})), STREAMED)),
+    Miniature("stream_parity", "SESSION_WRITES_DIFFER", worlds.tools,
+              on("two", insert(make("session_written", op="pop")), STREAMED)),
+    Miniature("stream_parity", "HANDOFFS_DIFFER", lambda: worlds.handoff(run=QUIET),
+              on("one", drop("handoff"), STREAMED)),
+    Miniature("stream_parity", "INTERRUPTIONS_DIFFER", worlds.fork,
+              on("pause", change("interruption", arguments='{"x":1}'), STREAMED)),
+    Miniature("stream_parity", "MODEL_CALLS_DIFFER", worlds.tools,
+              on("one", change("model_called", instructions="other"), STREAMED)),
+    Miniature("stream_parity", "TOOL_EXECUTIONS_DIFFER", worlds.tools,
+              on("one", change("tool_started", arguments='{"x":1}'), STREAMED)),
+    Miniature("stream_parity", "HOOKS_DIFFER", worlds.tools,
+              on("one", change("hook", match={"on": "on_tool_end"}, output="4"), STREAMED)),
+    Miniature("stream_parity", "GUARDRAILS_DIFFER", worlds.guarded,
+              on("one", drop("guardrail_checked", stage="output"), STREAMED)),
+    Miniature("stream_parity", "RESULTS_DIFFER", worlds.tools,
+              on("one", change("result", guardrails=("g",)), STREAMED)),
+    Miniature("stream_parity", "USAGES_DIFFER", worlds.failing,
+              on("one", change("usage", input=0), STREAMED)),
+    # --- tool_linkage
+    Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.tools,
+              on("one", change("model_called", **_SECOND_CALL, input=less(3)))),
+    Miniature("tool_linkage", "UNANSWERED_CALL", worlds.tools,
+              on("one", change("model_called", **_SECOND_CALL, input=less(-1)))),
+    Miniature("tool_linkage", "DUPLICATE_CALL", worlds.tools,
+              on("one", change("model_called", **_SECOND_CALL,
+                               input=more(call("add", "c1"), 4)))),
+    Miniature("tool_linkage", "DUPLICATE_OUTPUT", worlds.tools,
+              on("one", change("model_called", **_SECOND_CALL, input=more(output("c1", "3"))))),
+    # --- exactly_once
+    Miniature("exactly_once", "DUPLICATE_EXECUTION",
+              lambda: worlds.tools(run=QUIET, expect={"tool_calls": {"add": 3}}),
+              on("one", repeat("tool_started"))),
+    Miniature("exactly_once", "UNAPPROVED_EXECUTION", lambda: worlds.fork(run=QUIET),
+              on("approved", insert(make("tool_started", tool="pay", call="p2")))),
+    Miniature("exactly_once", "MISSING_EXECUTION",
+              lambda: worlds.tools(run=QUIET, expect={"tool_calls": {"add": 1}}),
+              on("one", both(drop("tool_started"), drop("tool_finished")))),
+    # --- model_script_consumed
+    Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", lambda: worlds.tools(script=3)),
+    Miniature("model_script_consumed", "SCRIPT_OVERRUN", lambda: worlds.tools(script=1)),
+    # --- state_transition
+    Miniature("state_transition", "STATE_CHANGED", worlds.fork,
+              on("pause", change("state_restored", changed=("/usage",)))),
+    Miniature("state_transition", "STATE_NOT_RESTORED", worlds.fork,
+              on("pause", change("state_restored", error={"type": "UserError"}))),
+    Miniature("state_transition", "PENDING_LOST", worlds.fork,
+              on("pause", change("state_restored", pending=("p1",)))),
+    Miniature("state_transition", "PENDING_LOST", worlds.fork,
+              on("pause", change("state_saved", match={"branch": "b"}, pending=("p1",)))),
+    Miniature("state_transition", "DECISIONS_DIFFER", worlds.fork,
+              on("approved", drop("decision"))),
+    Miniature("state_transition", "DECISION_WITHOUT_EFFECT",
+              lambda: worlds.stuck(approve=True, nested=False)),
+    Miniature("state_transition", "STATE_UNOBSERVED", worlds.fork,
+              on("approved", drop("state_restored"))),
+    # --- state_fork_isolation
+    Miniature("state_fork_isolation", "SIBLING_STATE_MUTATED",
+              lambda: worlds.fork(mutated=True)),
+    Miniature("state_fork_isolation", "SIBLING_STATE_MUTATED", worlds.fork,
+              on("untouched", change("state_restored", pending=("p1",)))),
+    Miniature("state_fork_isolation", "SIBLING_STATE_MUTATED", lambda: worlds.fork(run=QUIET),
+              on("untouched", insert(_STARTED)),
+              also={"exactly_once": "UNAPPROVED_EXECUTION"}),
+    # --- recursive_approval_routing
+    Miniature("recursive_approval_routing", "APPROVED_NESTED_STATE_REMAINED_INTERRUPTED",
+              lambda: worlds.stuck(approve=True, nested=True)),
+    Miniature("recursive_approval_routing", "REJECTED_NESTED_STATE_REMAINED_INTERRUPTED",
+              lambda: worlds.stuck(approve=False, nested=True)),
+    # --- session_persistence
+    Miniature("session_persistence", "SESSION_HISTORY_CHANGED", worlds.tools,
+              on("two", change("session_read", match=_OBSERVED, items=less(0)))),
+    Miniature("session_persistence", "SESSION_ITEM_LOST", worlds.tools,
+              on("two", change("session_read", match=_OBSERVED, items=less(-1)))),
+    Miniature("session_persistence", "SESSION_ITEM_DUPLICATED", worlds.tools,
+              on("two", change("session_read", match=_OBSERVED, items=more(say("again"))))),
+    Miniature("session_persistence", "SESSION_ITEM_FOREIGN", worlds.tools,
+              on("two", change("session_read", match=_OBSERVED, items=more(say("never said"))))),
+    Miniature("session_persistence", "SESSION_ORDER_CHANGED", worlds.tools,
+              on("two", change("session_read", match=_OBSERVED, items=swapped(-1, -2)))),
+    Miniature("session_persistence", "SESSION_UNOBSERVED", worlds.tools,
+              on("two", drop("session_read", **_OBSERVED))),
+    # --- hook_order
+    *(Miniature("hook_order", "HOOK_MISSING", worlds.handoff,
+                on("one", drop("hook", scope=scope, on=hook)))
+      for scope in ("run", "agent")
+      for hook in ("on_llm_start", "on_llm_end", "on_tool_start", "on_tool_end", "on_handoff",
+                   "on_agent_start", "on_agent_end")),
+    *(Miniature("hook_order", "HOOK_DUPLICATED", worlds.handoff,
+                on("one", repeat("hook", scope="agent", on=hook)))
+      for hook in ("on_llm_start", "on_llm_end", "on_tool_start", "on_tool_end", "on_handoff",
+                   "on_agent_start", "on_agent_end")),
+    *(Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff,
+                on("one", to_front("hook", scope="run", on=hook)))
+      for hook in ("on_llm_start", "on_llm_end", "on_agent_end")),
+    Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", both(
+        drop("hook", scope="run", on="on_tool_start"),
+        insert(make("hook", scope="run", on="on_tool_start", agent="a", tool="add", call="c1"),
+               "tool_finished")))),
+    Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", change(
+        "hook", match={"scope": "run", "on": "on_handoff"}, other="c"))),
+    # --- span_tree
+    Miniature("span_tree", "SPAN_ORPHANED", worlds.tools,
+              on("one", change("span_finished", match={"type": "function"}, parent=99))),
+    Miniature("span_tree", "SPAN_ORPHANED", worlds.tools,
+              on("one", change("span_finished", match={"type": "agent"}, parent=None))),
+    Miniature("span_tree", "SPAN_NOT_CLOSED", worlds.tools, on("one", both(
+        drop("span_finished", type="function", span=2),
+        insert(make("span_started", span=2, type="function", name="add", parent=1),
+               "span_finished", span=3)))),
+    Miniature("span_tree", "SPAN_LATE", worlds.tools,
+              on("one", change("span_finished", match={"type": "function"}, late=True))),
+    *(Miniature("span_tree", "SPAN_MISSING", worlds.handoff,
+                on("one", drop("span_finished", -1, type=type)))
+      for type in ("function", "handoff", "agent")),
+    Miniature("span_tree", "SPANS_UNOBSERVED", worlds.tools,
+              on("one", drop("span_finished", None))),
+    # --- usage_sum
+    Miniature("usage_sum", "USAGE_DIFFERS", worlds.nested,
+              on("rest", change("usage", input=20))),
+    Miniature("usage_sum", "USAGE_DIFFERS", worlds.tools,
+              on("one", change("usage", requests=3))),
+    Miniature("usage_sum", "USAGE_ENTRIES_DIFFER", worlds.tools,
+              on("one", change("usage", entries=1))),
+    Miniature("usage_sum", "USAGE_UNOBSERVED", worlds.tools, on("one", drop("usage"))),
+    # --- response_linkage
+    Miniature("response_linkage", "RESPONSES_DIFFER", worlds.tools,
+              on("one", change("result", responses=less(0)))),
+    Miniature("response_linkage", "RESPONSES_DIFFER", worlds.nested,
+              on("rest", change("result", responses=more((say("outer"),))))),
+    # --- stream_complete
+    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", change(
+        "stream_event", match={"name": "response.output_text.delta"}, text="let me"), STREAMED)),
+    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", drop(
+        "stream_event", name="response.function_call_arguments.delta"), STREAMED)),
+    Miniature("stream_complete", "STREAM_RESPONSES_DIFFER", worlds.tools,
+              on("one", drop("stream_event", name="response.completed"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
+              on("one", drop("stream_event", name="tool_output"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
+              on("one", drop("stream_event", name="message"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_REPEATED", worlds.tools,
+              on("one", repeat("stream_event", name="tool_output"), STREAMED)),
+    Miniature("stream_complete", "STREAM_AGENTS_DIFFER", worlds.handoff,
+              on("one", drop("stream_event", 1, type="agent"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ORDER", worlds.tools, on("one", both(
+        drop("stream_event", name="tool_output"),
+        insert(make("stream_event", type="item", name="tool_output", item=output("c1", "3")),
+               "stream_event", name="function_call")), STREAMED)),
+    Miniature("stream_complete", "STREAM_ORDER", worlds.tools,
+              on("one", to_front("stream_event", name="response.output_text.delta"), STREAMED)),
+    Miniature("stream_complete", "STREAM_UNOBSERVED", worlds.tools,
+              on("one", drop("stream_event", None), STREAMED)),
+    # --- handoff_history
+    Miniature("handoff_history", "HANDOFF_TO_WRONG_AGENT", lambda: worlds.handoff(run=QUIET),
+              on("one", change("result", last_agent="a"))),
+    Miniature("handoff_history", "HANDOFF_HISTORY_LOST", worlds.handoff,
+              on("one", change("model_called", 2, input=less(0)))),
+    Miniature("handoff_history", "HANDOFF_FILTER_IGNORED", lambda: worlds.handoff(filtered=True),
+              on("one", change("model_called", 2, input=lambda items: (
+                  *items, call("add", "c1"), output("c1", "3"))))),
+    # --- guardrail_before_effect
+    Miniature("guardrail_before_effect", "MODEL_CALLED_AFTER_TRIP",
+              lambda: worlds.blocked(called=True)),
+    Miniature("guardrail_before_effect", "TOOL_STARTED_AFTER_TRIP",
+              lambda: worlds.raced(started=True)),
+    Miniature("guardrail_before_effect", "REJECTED_TOOL_STARTED", worlds.guarded,
+              on("one", insert(make("tool_started", tool="add", call="c1")))),
+    Miniature("guardrail_before_effect", "TRIP_NOT_RAISED", worlds.let_through),
+    # --- max_turns
+    Miniature("max_turns", "MAX_TURNS_OVERRUN", _retitled(worlds.tools, Run(max_turns=1))),
+    Miniature("max_turns", "MAX_TURNS_EARLY", lambda: worlds.failing(
+        Run(max_turns=3), "MaxTurnsExceeded")),
+    Miniature("max_turns", "MAX_TURNS_HANDLER_IGNORED", lambda: worlds.failing(
+        Run(max_turns=2, on_max_turns="gave up"), "MaxTurnsExceeded")),
+    # --- task_cleanup
+    Miniature("task_cleanup", "TASK_LEAKED", worlds.tools,
+              on("one", insert(make("task_leaked", name="Runner._stray")))),
+)

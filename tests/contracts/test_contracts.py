@@ -1,0 +1,115 @@
+"""Contracts hold for a faithful Runner, and each miniature flips exactly the checks it must."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from agentrunproof.contracts.base import OK, CheckResult
+from agentrunproof.contracts.registry import CONTRACTS, find, judge, verdict
+from agentrunproof.plan.model import Run
+from agentrunproof.record.observation import Observation
+from tests.contracts import worlds
+from tests.contracts.miniatures import MINIATURES, Miniature
+
+FAITHFUL = {
+    "tools": worlds.tools, "quiet": lambda: worlds.tools(run=worlds.QUIET),
+    "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
+    "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),
+    "guarded": worlds.guarded, "blocked": worlds.blocked, "raced": worlds.raced,
+    "cancelled": worlds.cancelled,
+    "max turns": lambda: worlds.failing(Run(max_turns=2), "MaxTurnsExceeded"),
+}
+
+
+def _named(miniature: Miniature) -> str:
+    return f"{miniature.check}-{miniature.code}"
+
+
+def _flipped(results: tuple[CheckResult, ...]) -> dict[str, str]:
+    return {result.check: result.code for result in results if result.verdict != "PASS"}
+
+
+@pytest.mark.parametrize("name", FAITHFUL)
+def test_a_faithful_runner_passes_every_check(name: str) -> None:
+    plan, seen = FAITHFUL[name]()
+    results = judge(plan, seen)
+    assert _flipped(results) == {}
+    assert all(result.code == OK for result in results)
+    assert verdict(results, ()) == "PASS"
+
+
+@pytest.mark.parametrize("miniature", MINIATURES, ids=_named)
+def test_a_miniature_flips_exactly_its_checks(miniature: Miniature) -> None:
+    plan, seen = miniature.world()
+    if miniature.damage is not None:
+        seen = miniature.damage(seen)
+    results = judge(plan, seen)
+    assert _flipped(results) == miniature.flips
+    unobserved = miniature.code.endswith("UNOBSERVED")
+    assert verdict(results, ()) == ("UNTESTABLE" if unobserved else "FAIL")
+
+
+def test_every_code_of_every_contract_has_a_miniature() -> None:
+    declared = {(contract.name, code) for contract in CONTRACTS for code in contract.codes}
+    assert {(mini.check, mini.code) for mini in MINIATURES} == declared
+
+
+def test_every_contract_is_judged_on_some_faithful_run() -> None:
+    judged = {result.check for make in FAITHFUL.values() for result in judge(*make())}
+    assert judged == {contract.name for contract in CONTRACTS}
+
+
+def test_names_are_unique_and_found_by_name() -> None:
+    assert max(Counter(contract.name for contract in CONTRACTS).values()) == 1
+    for contract in CONTRACTS:
+        assert find(contract.name) is contract
+        assert type(contract).__module__ == "agentrunproof.contracts.base"
+    assert find("no_such_check") is None
+
+
+def test_each_contract_lives_in_the_module_of_its_name_which_cites_its_source() -> None:
+    import importlib
+
+    for contract in CONTRACTS:
+        module = importlib.import_module(f"agentrunproof.contracts.{contract.name}")
+        assert module.CONTRACT is contract
+        assert contract.source.startswith("https://")
+        assert "https://" in (module.__doc__ or "") or "agents." in (module.__doc__ or "")
+
+
+def test_a_check_that_does_not_apply_is_absent() -> None:
+    names = {result.check for result in judge(*worlds.blocked())}
+    assert "session_persistence" not in names
+    assert "state_transition" not in names
+    assert "guardrail_before_effect" in names
+
+
+def test_a_release_that_lacks_something_is_not_judged_and_untestable() -> None:
+    plan, _ = worlds.tools()
+    results = judge(plan, Observation((), ("run-state",)))
+    assert results == ()
+    assert verdict(results, ("run-state",)) == "UNTESTABLE"
+
+
+def test_the_worst_check_decides_and_judging_nothing_is_an_error() -> None:
+    one = CheckResult("a", "PASS", OK)
+    fail = CheckResult("b", "FAIL", "X")
+    untestable = CheckResult("c", "UNTESTABLE", "Y")
+    error = CheckResult("d", "ERROR", "Z")
+    assert verdict((one,)) == "PASS"
+    assert verdict((one, untestable)) == "UNTESTABLE"
+    assert verdict((one, untestable, fail)) == "FAIL"
+    assert verdict((one, error, fail)) == "ERROR"
+    assert verdict(()) == "ERROR"
+
+
+def test_the_first_violation_names_the_place_and_the_rest_are_counted() -> None:
+    miniature = next(mini for mini in MINIATURES if mini.code == "TASK_LEAKED")
+    plan, seen = miniature.world()
+    assert miniature.damage is not None
+    results = judge(plan, miniature.damage(seen))
+    leaked = next(result for result in results if result.check == "task_cleanup")
+    assert (leaked.verdict, leaked.where, leaked.also) == ("FAIL", "run/one", 1)
+    assert "Runner._stray" in leaked.detail

@@ -1,0 +1,279 @@
+"""Small plans with what a faithful Runner leaves behind: (plan, observation) pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from agentrunproof.plan.model import (
+    Agent,
+    Decision,
+    ExpectedOutcome,
+    Guardrail,
+    Handoff,
+    Item,
+    LiteralInput,
+    ModelStep,
+    Phase,
+    Plan,
+    ResumeInput,
+    Run,
+    Session,
+    StateProbe,
+    Tool,
+    ToolGuardrail,
+    ToolOutcome,
+)
+from agentrunproof.record.observation import Observation, PhaseRun
+from tests.contracts.play import Play, call, perform, say
+
+World = tuple[Plan, Observation]
+
+QUIET = Run(hooks="none", tracing=False)
+ADD = Tool(outcomes=(ToolOutcome(returns="3"),))
+PAY = Tool(outcomes=(ToolOutcome(returns="paid"),), needs_approval=True)
+
+
+def plan(phases: tuple[Phase, ...], **fields: Any) -> Plan:
+    given: dict[str, Any] = {"title": "t", "area": "x", "contract": "c", "start": "a"}
+    return Plan(**(given | fields), phases=phases)
+
+
+def steps(count: int) -> tuple[ModelStep, ...]:
+    return (ModelStep(),) * count
+
+
+def raised(error: str) -> ExpectedOutcome:
+    return ExpectedOutcome(outcome="raised", error=error)
+
+
+def hi(id: str, script: dict[str, int], expect: ExpectedOutcome | None = None,
+       **fields: Any) -> Phase:
+    """A phase that starts from the text "Hi"."""
+    return Phase(id=id, input=LiteralInput(text="Hi"), expect=expect or ExpectedOutcome(),
+                 script={agent: steps(count) for agent, count in script.items()}, **fields)
+
+
+def tools(run: Run | None = None, expect: dict[str, Any] | None = None,
+          script: int = 2) -> World:
+    """Two tool calls at once and an answer; then a second run on the same session."""
+    first = ExpectedOutcome(**{
+        "final_output": "done", "outputs": {"c1": "3"}, "tool_calls": {"add": 2},
+        "model_calls": {"a": 2}, **(expect or {})})
+    declared = plan((hi("one", {"a": script}, first), hi("two", {"a": 1})),
+                    agents={"a": Agent(tools=("add",))}, tools={"add": ADD},
+                    session=Session(items=(Item(user="old"),)), run=run or Run(max_turns=5))
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(say("let me see", "m0"), call("add", "c1"), call("add", "c2"))
+        play.tool("add", "c1", "3")
+        play.tool("add", "c2", "3")
+        play.turn(say("done", "m1"))
+        return play.complete("done")
+
+    def two(play: Play) -> PhaseRun:
+        play.turn(say("again", "m2"))
+        return play.complete("again")
+
+    return declared, perform(declared, one=one, two=two)
+
+
+def failing(run: Run | None = None, error: str = "RuntimeError") -> World:
+    """A run that raises after a tool call; no session."""
+    declared = plan((hi("one", {"a": 2}, raised(error)),), agents={"a": Agent(tools=("add",))},
+                    tools={"add": ADD}, run=run or Run())
+
+    def one(play: Play) -> PhaseRun:
+        for id in ("c1", "c2"):
+            play.turn(call("add", id))
+            play.tool("add", id, "3")
+        return play.fail(error, "boom")
+
+    return declared, perform(declared, one=one)
+
+
+def fork(run: Run | None = None, mutated: bool = False) -> World:
+    """A pause on two calls; one branch approves them, the other one decides nothing.
+
+    `mutated`: the undecided branch goes on as if it had decided, and the plan looks away.
+    """
+    expect = ExpectedOutcome(outcome="interrupted", pending=("p1", "p2"))
+    untouched = Phase(id="untouched", resume=ResumeInput(from_="pause", branch="b"),
+                      expect=ExpectedOutcome() if mutated else expect,
+                      script={"a": steps(1)} if mutated else {})
+    approved = Phase(id="approved", script={"a": steps(1)}, resume=ResumeInput(
+        from_="pause", branch="a", via="json",
+        decisions=(Decision(call="p1"), Decision(call="p2", approve=False))))
+    declared = plan((hi("pause", {"a": 1}, expect, probe=StateProbe(via=("json",))),
+                     approved, untouched),
+                    agents={"a": Agent(tools=("pay",))}, tools={"pay": PAY}, run=run or Run())
+
+    def pause(play: Play) -> PhaseRun:
+        play.turn(call("pay", "p1"), call("pay", "p2"))
+        return play.pause(("pay", "p1"), ("pay", "p2"), probe=("json",))
+
+    def approved_act(play: Play) -> PhaseRun:
+        play.tool("pay", "p1", "paid")
+        play.answer("p2", "rejected")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    def untouched_act(play: Play) -> PhaseRun:
+        if not mutated:
+            return play.pause(("pay", "p1"), ("pay", "p2"))
+        for id in ("p1", "p2"):
+            play.answer(id, "paid")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, pause=pause, approved=approved_act,
+                             untouched=untouched_act)
+
+
+def stuck(approve: bool, nested: bool) -> World:
+    """A decided call that waits again, outermost or nested, and a plan that looks away."""
+    expect = ExpectedOutcome(outcome="interrupted", pending=("p1",))
+    script = {"outer": 1, "a": 1} if nested else {"a": 1}
+    again = Phase(id="again", expect=expect, resume=ResumeInput(
+        from_="pause", via="json", decisions=(Decision(call="p1", approve=approve),)))
+    declared = plan((hi("pause", script, expect), again), start="outer" if nested else "a",
+                    agents={"a": Agent(tools=("pay",)), "outer": Agent(tools=("ask",))},
+                    tools={"pay": PAY, "ask": Tool(agent="a")})
+
+    def pause(play: Play) -> PhaseRun:
+        if not nested:
+            play.turn(call("pay", "p1"))
+        else:
+            play.turn(call("ask", "o1", '{"input":"go"}'))
+            with play.ask("ask", "o1", "a"):
+                play.turn(call("pay", "p1"))
+        return play.pause(("pay", "p1"))
+
+    return declared, perform(declared, pause=pause, again=lambda play: play.pause(("pay", "p1")))
+
+
+def nested() -> World:
+    """A pause two calls deep, approved, and the outer run completed."""
+    expect = ExpectedOutcome(outcome="interrupted", pending=("p1",))
+    rest = Phase(id="rest", script={"outer": steps(1), "a": steps(1)}, resume=ResumeInput(
+        from_="pause", via="string", decisions=(Decision(call="p1", always=True),)))
+    declared = plan((hi("pause", {"outer": 1, "a": 1}, expect), rest), start="outer",
+                    agents={"a": Agent(tools=("pay",)), "outer": Agent(tools=("ask",))},
+                    tools={"pay": PAY, "ask": Tool(agent="a", max_turns=3)}, session=Session())
+
+    def pause(play: Play) -> PhaseRun:
+        play.turn(call("ask", "o1", '{"input":"go"}'))
+        with play.ask("ask", "o1", "a"):
+            play.turn(call("pay", "p1"))
+        return play.pause(("pay", "p1"))
+
+    def rest_act(play: Play) -> PhaseRun:
+        with play.ask("ask", "o1", "a", again=True):
+            play.tool("pay", "p1", "paid")
+            play.turn(say("inner"))
+        play.done("ask", "o1", "inner")
+        play.turn(say("outer"))
+        return play.complete("outer")
+
+    return declared, perform(declared, pause=pause, rest=rest_act)
+
+
+def handoff(run: Run | None = None, filtered: bool = False) -> World:
+    """A tool call, then a handoff, whose filter may take the tools out of the history."""
+    declared = plan((hi("one", {"a": 2, "b": 1}),),
+                    agents={"a": Agent(tools=("add",), handoffs=("to_b",)), "b": Agent()},
+                    tools={"add": ADD}, run=run or Run(),
+                    handoffs={"to_b": Handoff(
+                        to="b", filter="remove_all_tools" if filtered else "none")})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.tool("add", "c1", "3")
+        play.turn(say("over to b", "m0"), call("transfer_to_b", "h1"))
+        play.handoff("h1", "b", [*play.input, say("over to b", "m0")] if filtered else None)
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def guarded() -> World:
+    """Guardrails that let everything pass, and one that skips a tool call."""
+    declared = plan((hi("one", {"a": 2}),),
+                    agents={"a": Agent(tools=("add",), input_guardrails=("in",),
+                                       output_guardrails=("out",))},
+                    tools={"add": dataclasses.replace(ADD, input_guardrails=("tin",))},
+                    run=QUIET, tool_guardrails={"tin": ToolGuardrail(kind="input")},
+                    guardrails={"in": Guardrail(kind="input", blocking=True),
+                                "out": Guardrail(kind="output")})
+
+    def one(play: Play) -> PhaseRun:
+        play.guardrail("in", "input")
+        play.turn(call("add", "c1"))
+        play.guardrail("tin", "tool_input", call="c1", tripped=True, behavior="reject_content")
+        play.answer("c1", "no")
+        play.turn(say("done"))
+        play.guardrail("out", "output")
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def blocked(called: bool = False) -> World:
+    """A blocking guardrail trips; `called`: the model is asked all the same."""
+    declared = plan((hi("one", {"a": 1 if called else 0},
+                        raised("InputGuardrailTripwireTriggered")),),
+                    agents={"a": Agent(input_guardrails=("in",))},
+                    guardrails={"in": Guardrail(kind="input", blocking=True)}, run=QUIET)
+
+    def one(play: Play) -> PhaseRun:
+        play.guardrail("in", "input", tripped=True)
+        if called:
+            play.turn(say("done"))
+        return play.fail("InputGuardrailTripwireTriggered")
+
+    return declared, perform(declared, one=one)
+
+
+def raced(started: bool = False) -> World:
+    """A guardrail beside the model trips before the model answers with a tool call."""
+    phase = Phase(id="one", input=LiteralInput(text="Hi"),
+                  script={"a": (ModelStep(after="decided"),)},
+                  expect=raised("InputGuardrailTripwireTriggered"))
+    declared = plan((phase,), agents={"a": Agent(tools=("add",), input_guardrails=("in",))},
+                    guardrails={"in": Guardrail(kind="input", opens="decided")},
+                    tools={"add": ADD}, run=QUIET)
+
+    def one(play: Play) -> PhaseRun:
+        play.guardrail("in", "input", tripped=True)
+        play.turn(call("add", "c1"))
+        if started:
+            play.tool("add", "c1", "3")
+        return play.fail("InputGuardrailTripwireTriggered")
+
+    return declared, perform(declared, one=one)
+
+
+def let_through() -> World:
+    """An output guardrail trips and the run completes, which the plan expects."""
+    declared = plan((hi("one", {"a": 1}),), agents={"a": Agent(output_guardrails=("out",))},
+                    guardrails={"out": Guardrail(kind="output")}, run=QUIET)
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(say("done"))
+        play.guardrail("out", "output", tripped=True)
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def cancelled() -> World:
+    """A stream that its consumer breaks off."""
+    first = hi("one", {"a": 2}, ExpectedOutcome(outcome="cancelled"))
+    declared = plan((first,), agents={"a": Agent()}, modes=("run_streamed",))
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(say("one"))
+        return play._finish("cancelled")
+
+    return declared, perform(declared, one=one)

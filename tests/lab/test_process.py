@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from agentrunproof.errors import LabError
+from agentrunproof.lab.process import Report, Request, run_plans
+from tests.plans import greeting
+
+#: What every worker below starts with: its request, and how it speaks.
+PRELUDE = """
+import json, os, sys, threading
+request = json.loads(sys.stdin.readline())
+ids = [entry["id"] for entry in request["plans"]]
+def say(**message):
+    sys.stdout.write(json.dumps(message) + "\\n")
+    sys.stdout.flush()
+def hello():
+    say(hello={"sdk": {"version": "1.2.3", "files": "sha256:" + "0" * 64},
+               "python": "3.13.0", "network": "audit-hook"})
+def run(id, outcome="completed"):
+    say(run={"plan": id, "mode": "run", "phase": "only",
+             "events": [{"kind": "run_finished", "outcome": outcome}]})
+def done(id):
+    say(done={"plan": id, "missing": []})
+"""
+
+
+def reports(tmp_path: Path, body: str, *ids: str, **options: object) -> list[Report]:
+    worker = tmp_path / "worker.py"
+    worker.write_text(PRELUDE + textwrap.dedent(body))
+    request = Request({id: greeting() for id in ids}, "5")
+    return list(run_plans(Path(sys.executable), request, worker=worker,
+                          **options))  # type: ignore[arg-type]
+
+
+def test_each_plan_gets_a_report_in_order(tmp_path: Path) -> None:
+    seen: list[tuple[str, str]] = []
+    found = reports(tmp_path, """
+        hello()
+        for id in ids:
+            run(id); done(id)
+        say(footer={"plans": len(ids)})
+    """, "one", "two", progress=lambda id, where: seen.append((id, where)))
+    assert [report.id for report in found] == ["one", "two"]
+    assert [report.error for report in found] == [None, None]
+    assert all(report.hello and report.hello.sdk_version == "1.2.3" for report in found)
+    assert [run.outcome for report in found for run in report.runs] == ["completed"] * 2
+    assert seen == [("one", "run/only"), ("two", "run/only")]
+
+
+def test_the_request_carries_plan_needs_deadline_and_permissions(tmp_path: Path) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text(PRELUDE + textwrap.dedent("""
+        hello()
+        entry = request["plans"][0]
+        fine = (entry["plan"]["title"] == "A greeting" and entry["needs"] == []
+                and request["deadline"] == "2.5" and request["allow_python"]
+                and request["path"] == ["/some/folder"])
+        say(done={"plan": ids[0], "missing": [] if fine else [repr(request)]})
+        say(footer={"plans": 1})
+    """))
+    request = Request({"one": greeting()}, "2.5", True, ["/some/folder"])
+    (report,) = run_plans(Path(sys.executable), request, worker=worker)
+    assert report.missing == ()
+
+
+def test_capabilities_that_the_release_lacks_are_reported(tmp_path: Path) -> None:
+    (report,) = reports(tmp_path, """
+        hello()
+        say(done={"plan": ids[0], "missing": ["run-state"]})
+        say(footer={"plans": 1})
+    """, "one")
+    assert report.observation.missing == ("run-state",)
+    assert report.observation.runs == ()
+
+
+def test_an_error_of_one_plan_leaves_the_others_alone(tmp_path: Path) -> None:
+    first, second = reports(tmp_path, """
+        hello()
+        say(error={"plan": ids[0], "code": "DRIVE_FAILED", "message": "no", "hint": "try"})
+        run(ids[1]); done(ids[1])
+        say(footer={"plans": 2})
+    """, "one", "two")
+    assert first.error is not None
+    assert (first.error.code, first.error.message, first.error.hint) == (
+        "DRIVE_FAILED", "no", "try")
+    assert second.error is None
+    assert second.runs
+
+
+def test_a_worker_out_of_time_keeps_its_runs_and_the_rest_goes_to_a_new_one(
+        tmp_path: Path) -> None:
+    first, second = reports(tmp_path, """
+        hello()
+        if ids[0] == "hangs":
+            run("hangs", "timeout")
+            os._exit(3)
+        run(ids[0]); done(ids[0])
+        say(footer={"plans": 1})
+    """, "hangs", "fine")
+    assert first.error is None
+    assert [run.outcome for run in first.runs] == ["timeout"]
+    assert [run.outcome for run in second.runs] == ["completed"]
+
+
+def test_a_worker_that_dies_costs_only_the_plan_it_was_at(tmp_path: Path) -> None:
+    first, second, third = reports(tmp_path, """
+        hello()
+        for id in ids:
+            if id == "kills":
+                print("Fatal: core dumped", file=sys.stderr, flush=True)
+                os._exit(134)
+            run(id); done(id)
+        say(footer={"plans": len(ids)})
+    """, "fine", "kills", "also-fine")
+    assert first.error is None
+    assert third.error is None
+    assert second.error is not None
+    assert second.error.code == "WORKER_DIED"
+    assert "exit code 134" in second.error.message
+    assert "Fatal: core dumped" in second.error.hint
+
+
+def test_exit_code_3_without_a_run_is_a_death_and_no_timeout(tmp_path: Path) -> None:
+    (report,) = reports(tmp_path, "hello(); os._exit(3)", "one")
+    assert report.error is not None
+    assert report.error.code == "WORKER_DIED"
+
+
+def test_a_worker_that_never_starts_fails_every_plan_without_being_tried_again(
+        tmp_path: Path) -> None:
+    found = reports(tmp_path, f"""
+        with open({str(tmp_path / "starts")!r}, "a") as log:
+            log.write("x")
+        raise ImportError("no module named agents")
+    """, "one", "two")
+    assert [report.error.code for report in found if report.error] == ["WORKER_DIED"] * 2
+    assert "no module named agents" in str(found[0].error)
+    assert (tmp_path / "starts").read_text() == "x"
+
+
+@pytest.mark.parametrize("line", [
+    "not json", "[]", '{"run": {}, "done": {}}', '{"unheard-of": {"plan": "one"}}',
+    '{"done": {"plan": "another", "missing": []}}',
+    '{"run": {"plan": "one", "mode": "run", "phase": "p", "events": [{"kind": "run_finished"}]}}',
+    '{"run": {"plan": "one", "mode": "run", "phase": "p", "events": [{"kind": "nonsense"}]}}',
+])
+def test_a_worker_that_talks_nonsense_is_ended(tmp_path: Path, line: str) -> None:
+    (report,) = reports(tmp_path, f"""
+        hello()
+        print({line!r}, flush=True)
+        threading.Event().wait()
+    """, "one")
+    assert report.error is not None
+    assert report.error.code == "WORKER_GARBLED"
+
+
+def test_a_silent_worker_is_ended_with_its_children(tmp_path: Path) -> None:
+    (report,) = reports(tmp_path, f"""
+        import subprocess
+        hello()
+        child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        with open({str(tmp_path / "child")!r}, "w") as file:
+            file.write(str(child.pid))
+        threading.Event().wait()
+    """, "one", grace=-2.0)
+    assert report.error is not None
+    assert report.error.code == "WORKER_STUCK"
+    child = int((tmp_path / "child").read_text())
+    with suppress(ProcessLookupError):
+        assert _is_zombie_or_gone(child)
+
+
+def _is_zombie_or_gone(pid: int) -> bool:
+    os.kill(pid, 0)
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] in "ZX"
+
+
+def test_leaving_early_ends_the_worker(tmp_path: Path) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text(PRELUDE + textwrap.dedent(f"""
+        hello()
+        run(ids[0]); done(ids[0])
+        with open({str(tmp_path / "pid")!r}, "w") as file:
+            file.write(str(os.getpid()))
+        run(ids[1])
+        threading.Event().wait()
+    """))
+    seen: list[str] = []
+    found = run_plans(Path(sys.executable), Request({"a": greeting(), "b": greeting()}, "5"),
+                      worker=worker, progress=lambda id, where: _interrupt_at(id, seen))
+    assert next(found).id == "a"
+    with pytest.raises(KeyboardInterrupt):
+        next(found)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+
+
+def _interrupt_at(id: str, seen: list[str]) -> None:
+    seen.append(id)
+    if id == "b":
+        raise KeyboardInterrupt
+
+
+def test_an_interpreter_that_does_not_start_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="nowhere") as caught:
+        list(run_plans(tmp_path / "nowhere", Request({"one": greeting()}, "5")))
+    assert caught.value.code == "PYTHON_UNUSABLE"
