@@ -32,7 +32,7 @@ choice; its section says where.
 
 def contracts_page() -> str:
     """The text of docs/contracts.md."""
-    rules = inspect.getdoc(verdict) or ""
+    rules = (inspect.getdoc(verdict) or "").replace("``", "`")
     parts = [HEAD, rules, "", "## The checks", "", "| check | promise |", "|---|---|"]
     parts += [f"| [`{c.name}`](#{c.name}) | {c.promise} |" for c in CONTRACTS]
     for contract in CONTRACTS:

@@ -37,4 +37,5 @@ def test_the_python_example_runs() -> None:
 
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert target.startswith("https://") or (Path(__file__).parents[1] / target).exists(), target
+        place = Path(__file__).parents[1] / target
+        assert target.startswith("https://") or place.exists(), target

@@ -32,7 +32,7 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
      "error: no index (connect) [NO_NETWORK]"),
     (OSError(28, "No space left on device"), exits.UNUSABLE, "No space left on device"),
     (KeyboardInterrupt(), exits.INTERRUPTED, "interrupted"),
-    (ZeroDivisionError("of\nours"), exits.CRASH, "agentrunproof crashed: ZeroDivisionError: of ours"),
+    (ZeroDivisionError("of\nours"), exits.CRASH, "crashed: ZeroDivisionError: of ours"),
     (RecursionError("deep"), exits.CRASH, "RecursionError"),
 ])
 def test_every_error_is_one_line_and_the_right_code(

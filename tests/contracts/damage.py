@@ -100,9 +100,13 @@ def both(*edits: Edit) -> Edit:
     return edit
 
 
-def less(position: int) -> Callable[[Any], Any]:
-    """Change a list field by leaving out the item at a position."""
-    return lambda items: tuple(item for n, item in enumerate(items) if n != position % len(items))
+def less(*positions: int) -> Callable[[Any], Any]:
+    """Change a list field by leaving out the items at these positions."""
+    def leave_out(items: Any) -> Any:
+        left_out = {position % len(items) for position in positions}
+        return tuple(item for n, item in enumerate(items) if n not in left_out)
+
+    return leave_out
 
 
 def more(item: Any, position: int | None = None) -> Callable[[Any], Any]:

@@ -61,10 +61,6 @@ def _retitled(world: Callable[[], World], run: Run) -> Callable[[], World]:
     return made
 
 
-def _quiet() -> World:
-    return worlds.tools(run=QUIET)
-
-
 _STARTED = make("tool_started", tool="pay", call="p1")
 _OBSERVED = {"op": "observe"}
 _SECOND_CALL = {"which": 1}
@@ -133,6 +129,17 @@ MINIATURES: tuple[Miniature, ...] = (
                                input=more(call("add", "c1"), 4)))),
     Miniature("tool_linkage", "DUPLICATE_OUTPUT", worlds.tools,
               on("one", change("model_called", **_SECOND_CALL, input=more(output("c1", "3"))))),
+    Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.tools,
+              on("one", change("result", history=less(2)))),
+    Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.handoff,
+              on("one", change("result", new_items=less(0)))),
+    Miniature("tool_linkage", "UNANSWERED_CALL", worlds.handoff,
+              on("one", change("result", new_items=less(1)))),
+    Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.failing,
+              on("one", change("raised", new_items=less(0)))),
+    Miniature("tool_linkage", "DUPLICATE_OUTPUT", worlds.tools,
+              on("two", change("session_read", match=_OBSERVED, items=more(output("c1", "3")))),
+              also={"session_persistence": "SESSION_ITEM_FOREIGN"}),
     # --- exactly_once
     Miniature("exactly_once", "DUPLICATE_EXECUTION",
               lambda: worlds.tools(run=QUIET, expect={"tool_calls": {"add": 3}}),
@@ -142,6 +149,12 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("exactly_once", "MISSING_EXECUTION",
               lambda: worlds.tools(run=QUIET, expect={"tool_calls": {"add": 1}}),
               on("one", both(drop("tool_started"), drop("tool_finished")))),
+    Miniature("exactly_once", "DUPLICATE_EXECUTION", lambda: worlds.nested(run=QUIET),
+              on("rest", repeat("tool_started", tool="pay"))),
+    Miniature("exactly_once", "UNAPPROVED_EXECUTION", lambda: worlds.fork(run=QUIET),
+              on("pause", insert(_STARTED))),
+    Miniature("exactly_once", "MISSING_EXECUTION", lambda: worlds.nested(run=QUIET),
+              on("rest", drop("tool_started", tool="pay"))),
     # --- model_script_consumed
     Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", lambda: worlds.tools(script=3)),
     Miniature("model_script_consumed", "SCRIPT_OVERRUN", lambda: worlds.tools(script=1)),
@@ -160,6 +173,12 @@ MINIATURES: tuple[Miniature, ...] = (
               lambda: worlds.stuck(approve=True, nested=False)),
     Miniature("state_transition", "STATE_UNOBSERVED", worlds.fork,
               on("approved", drop("state_restored"))),
+    *(Miniature("state_transition", "STATE_UNOBSERVED", worlds.fork,
+                on("pause", drop(kind, branch=branch)))
+      for kind, branch in (("state_saved", "b"), ("state_saved", "probe-json"),
+                           ("state_restored", "probe-json"))),
+    Miniature("state_transition", "STATE_NOT_RESTORED", worlds.fork, on("approved", both(
+        change("state_restored", error={"type": "UserError"}), drop("decision", None)))),
     # --- state_fork_isolation
     Miniature("state_fork_isolation", "SIBLING_STATE_MUTATED",
               lambda: worlds.fork(mutated=True)),
@@ -196,15 +215,30 @@ MINIATURES: tuple[Miniature, ...] = (
                 on("one", repeat("hook", scope="agent", on=hook)))
       for hook in ("on_llm_start", "on_llm_end", "on_tool_start", "on_tool_end", "on_handoff",
                    "on_agent_start", "on_agent_end")),
-    *(Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff,
-                on("one", to_front("hook", scope="run", on=hook)))
-      for hook in ("on_llm_start", "on_llm_end", "on_agent_end")),
+    Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff,
+              on("one", to_front("hook", scope="run", on="on_llm_start"))),
+    *(Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", both(
+        drop("hook", -1, scope="run", on=hook),
+        insert(make("hook", scope="run", on=hook, agent="b"), place, agent="b"))))
+      for hook, place in (("on_llm_start", "model_responded"), ("on_llm_end", "model_responded"),
+                          ("on_agent_end", "model_called"))),
+    Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", change(
+        "hook", match={"scope": "run", "on": "on_agent_start", "agent": "b"}, agent="a"))),
+    Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", change(
+        "hook", match={"scope": "run", "on": "on_agent_end"}, agent="a"))),
+    *(Miniature("hook_order", "HOOK_MISSING", worlds.nested,
+                on("rest", drop("hook", scope=scope, on=hook, parent="o1")))
+      for scope in ("run", "agent") for hook in ("on_llm_start", "on_tool_start", "on_tool_end")),
     Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", both(
         drop("hook", scope="run", on="on_tool_start"),
         insert(make("hook", scope="run", on="on_tool_start", agent="a", tool="add", call="c1"),
                "tool_finished")))),
     Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", change(
         "hook", match={"scope": "run", "on": "on_handoff"}, other="c"))),
+    Miniature("hook_order", "HOOK_MISSING", worlds.failing,
+              on("one", drop("hook", on="on_llm_end"))),
+    Miniature("hook_order", "HOOK_DUPLICATED", worlds.failing, on("one", both(
+        *[insert(make("hook", scope="run", on="on_agent_end", agent="a"))] * 2))),
     # --- span_tree
     Miniature("span_tree", "SPAN_ORPHANED", worlds.tools,
               on("one", change("span_finished", match={"type": "function"}, parent=99))),
@@ -239,6 +273,9 @@ MINIATURES: tuple[Miniature, ...] = (
         "stream_event", match={"name": "response.output_text.delta"}, text="let me"), STREAMED)),
     Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", drop(
         "stream_event", name="response.function_call_arguments.delta"), STREAMED)),
+    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.model_fails, on("one", change(
+        "stream_event", match={"name": "response.function_call_arguments.delta"}, text="{"),
+        STREAMED)),
     Miniature("stream_complete", "STREAM_RESPONSES_DIFFER", worlds.tools,
               on("one", drop("stream_event", name="response.completed"), STREAMED)),
     Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
@@ -257,9 +294,19 @@ MINIATURES: tuple[Miniature, ...] = (
               on("one", to_front("stream_event", name="response.output_text.delta"), STREAMED)),
     Miniature("stream_complete", "STREAM_UNOBSERVED", worlds.tools,
               on("one", drop("stream_event", None), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_REPEATED", worlds.failing,
+              on("one", repeat("stream_event", name="tool_output"), STREAMED)),
     # --- handoff_history
     Miniature("handoff_history", "HANDOFF_TO_WRONG_AGENT", lambda: worlds.handoff(run=QUIET),
               on("one", change("result", last_agent="a"))),
+    Miniature("handoff_history", "HANDOFF_TO_WRONG_AGENT", lambda: worlds.handoff(run=QUIET),
+              on("one", both(change("model_called", 2, agent="c"),
+                             change("model_responded", 2, agent="c"))),
+              also={"model_script_consumed": "SCRIPT_NOT_CONSUMED",
+                    "stream_complete": "STREAM_AGENTS_DIFFER"}),
+    *(Miniature("handoff_history", "HANDOFF_HISTORY_LOST", worlds.handoff,
+                on("one", change("model_called", 2, input=less(*positions))))
+      for positions in ((1, 2), (3,), (4, 5))),
     Miniature("handoff_history", "HANDOFF_HISTORY_LOST", worlds.handoff,
               on("one", change("model_called", 2, input=less(0)))),
     Miniature("handoff_history", "HANDOFF_FILTER_IGNORED", lambda: worlds.handoff(filtered=True),
@@ -268,6 +315,8 @@ MINIATURES: tuple[Miniature, ...] = (
     # --- guardrail_before_effect
     Miniature("guardrail_before_effect", "MODEL_CALLED_AFTER_TRIP",
               lambda: worlds.blocked(called=True)),
+    Miniature("guardrail_before_effect", "TOOL_STARTED_AFTER_TRIP", worlds.blocked,
+              on("one", insert(make("tool_started", tool="add", call="c1")))),
     Miniature("guardrail_before_effect", "TOOL_STARTED_AFTER_TRIP",
               lambda: worlds.raced(started=True)),
     Miniature("guardrail_before_effect", "REJECTED_TOOL_STARTED", worlds.guarded,
@@ -275,6 +324,8 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("guardrail_before_effect", "TRIP_NOT_RAISED", worlds.let_through),
     # --- max_turns
     Miniature("max_turns", "MAX_TURNS_OVERRUN", _retitled(worlds.tools, Run(max_turns=1))),
+    Miniature("max_turns", "MAX_TURNS_OVERRUN", lambda: worlds.nested(nested_turns=1)),
+    Miniature("max_turns", "MAX_TURNS_OVERRUN", lambda: worlds.nested(phase_turns=1)),
     Miniature("max_turns", "MAX_TURNS_EARLY", lambda: worlds.failing(
         Run(max_turns=3), "MaxTurnsExceeded")),
     Miniature("max_turns", "MAX_TURNS_HANDLER_IGNORED", lambda: worlds.failing(

@@ -64,8 +64,6 @@ class Play:
         self._start(resumed=paused is not None)
 
     def add(self, kind: str, **fields: Any) -> None:
-        if any(name in ("parent",) for name in fields):
-            raise TypeError("the parent is the play's own")
         event = make(kind, **fields)
         if "parent" in event and not kind.startswith("span"):
             event["parent"] = self.parent
@@ -184,7 +182,7 @@ class Play:
     def complete(self, text: str) -> PhaseRun:
         self.hook("on_agent_end", output=text)
         self._result(text)
-        return self._finish("completed")
+        return self.finish("completed")
 
     def pause(self, *calls: tuple[str, str], probe: tuple[str, ...] = ()) -> PhaseRun:
         """The run stops for decisions on these (tool, call id) pairs."""
@@ -197,13 +195,13 @@ class Play:
         for via in probe:
             for kind in ("state_saved", "state_restored"):
                 self.add(kind, branch=f"probe-{via}", via=via, pending=self.pending)
-        return self._finish("interrupted")
+        return self.finish("interrupted")
 
     def fail(self, type: str, message: str = "") -> PhaseRun:
         self._usage()
         self.add("raised", error={"type": type, "message": message}, last_agent=self.agent,
                  new_items=self._new_items(), responses=tuple(map(tuple, self.responses)))
-        return self._finish("raised")
+        return self.finish("raised")
 
     def _new_items(self) -> tuple[dict[str, Any], ...]:
         return tuple({"type": "item", "agent": self.agent, "item": item} for item in self.made)
@@ -217,7 +215,7 @@ class Play:
         self.add("result", last_agent=self.agent, final_output=text, new_items=self._new_items(),
                  history=(*self.input, *self.made), responses=tuple(map(tuple, self.responses)))
 
-    def _finish(self, outcome: str) -> PhaseRun:
+    def finish(self, outcome: str) -> PhaseRun:
         if self.plan.session is not None:
             self.add("session_read", op="observe", items=tuple(self.session))
         self.add("run_finished", outcome=outcome)

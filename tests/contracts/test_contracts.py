@@ -18,7 +18,12 @@ FAITHFUL = {
     "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
     "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),
     "guarded": worlds.guarded, "blocked": worlds.blocked, "raced": worlds.raced,
-    "cancelled": worlds.cancelled,
+    "cancelled": worlds.cancelled, "failing hook": worlds.hook_failing,
+    "unpaired input": worlds.fed_by_plan, "misfit calls": worlds.misfits,
+    "nested failure": worlds.nested_failure, "call id used again": worlds.used_again,
+    "refused handoff": worlds.handoff_refused, "deadline": worlds.deadline,
+    "broken answer": worlds.model_fails, "nested trip": worlds.nested_trip,
+    "late trip": lambda: worlds.raced(started=True, gate=None),
     "max turns": lambda: worlds.failing(Run(max_turns=2), "MaxTurnsExceeded"),
 }
 

@@ -11,9 +11,11 @@ from agentrunproof.plan.model import (
     ExpectedOutcome,
     Guardrail,
     Handoff,
+    HookError,
     Item,
     LiteralInput,
     ModelStep,
+    Param,
     Phase,
     Plan,
     ResumeInput,
@@ -24,6 +26,7 @@ from agentrunproof.plan.model import (
     ToolGuardrail,
     ToolOutcome,
 )
+from agentrunproof.record.events import make
 from agentrunproof.record.observation import Observation, PhaseRun
 from tests.contracts.play import Play, call, perform, say
 
@@ -152,14 +155,16 @@ def stuck(approve: bool, nested: bool) -> World:
     return declared, perform(declared, pause=pause, again=lambda play: play.pause(("pay", "p1")))
 
 
-def nested() -> World:
+def nested(run: Run | None = None, nested_turns: int = 2, phase_turns: int = 2) -> World:
     """A pause two calls deep, approved, and the outer run completed."""
     expect = ExpectedOutcome(outcome="interrupted", pending=("p1",))
-    rest = Phase(id="rest", script={"outer": steps(1), "a": steps(1)}, resume=ResumeInput(
-        from_="pause", via="string", decisions=(Decision(call="p1", always=True),)))
+    rest = Phase(id="rest", script={"outer": steps(1), "a": steps(1)}, max_turns=phase_turns,
+                 resume=ResumeInput(from_="pause", via="string",
+                                    decisions=(Decision(call="p1", always=True),)))
     declared = plan((hi("pause", {"outer": 1, "a": 1}, expect), rest), start="outer",
                     agents={"a": Agent(tools=("pay",)), "outer": Agent(tools=("ask",))},
-                    tools={"pay": PAY, "ask": Tool(agent="a", max_turns=3)}, session=Session())
+                    tools={"pay": PAY, "ask": Tool(agent="a", max_turns=nested_turns)},
+                    session=Session(), run=run or Run())
 
     def pause(play: Play) -> PhaseRun:
         play.turn(call("ask", "o1", '{"input":"go"}'))
@@ -235,13 +240,13 @@ def blocked(called: bool = False) -> World:
     return declared, perform(declared, one=one)
 
 
-def raced(started: bool = False) -> World:
-    """A guardrail beside the model trips before the model answers with a tool call."""
+def raced(started: bool = False, gate: str | None = "decided") -> World:
+    """A guardrail beside the model trips, before the model answers if there is a gate."""
     phase = Phase(id="one", input=LiteralInput(text="Hi"),
-                  script={"a": (ModelStep(after="decided"),)},
+                  script={"a": (ModelStep(after=gate),)},
                   expect=raised("InputGuardrailTripwireTriggered"))
     declared = plan((phase,), agents={"a": Agent(tools=("add",), input_guardrails=("in",))},
-                    guardrails={"in": Guardrail(kind="input", opens="decided")},
+                    guardrails={"in": Guardrail(kind="input", opens=gate)},
                     tools={"add": ADD}, run=QUIET)
 
     def one(play: Play) -> PhaseRun:
@@ -274,6 +279,160 @@ def cancelled() -> World:
 
     def one(play: Play) -> PhaseRun:
         play.turn(say("one"))
-        return play._finish("cancelled")
+        return play.finish("cancelled")
+
+    return declared, perform(declared, one=one)
+
+
+def hook_failing() -> World:
+    """A hook raises where the plan says so; what is missing afterwards is nobody's fault."""
+    declared = plan((hi("one", {"a": 1}, raised("HookFailure")),), agents={"a": Agent()},
+                    run=Run(hook_error=HookError(on="on_llm_end")))
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(say("done"))
+        play.events = [event for event in play.events if event.get("on") != "on_llm_end"
+                       or event["scope"] == "run"]
+        return play.fail("HookFailure")
+
+    return declared, perform(declared, one=one)
+
+
+def fed_by_plan() -> World:
+    """The plan feeds in a call without its output and an output without its call."""
+    fed = Phase(id="one", script={"a": steps(1)}, input=LiteralInput(items=(
+        Item(user="Hi"), Item(call="add", id="x1"), Item(output="3", of="x2"))))
+    declared = plan((fed,), agents={"a": Agent(tools=("add",))}, tools={"add": ADD})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def misfits() -> World:
+    """Calls that never reach a tool's body: malformed, incomplete, wrong, too much."""
+    arguments = ("{nope", "[]", "{}", '{"x":"no"}', '{"x":true}', '{"x":1,"y":2}')
+    count = Tool(parameters={"x": Param(type="integer")}, order=("x",),
+                 outcomes=(ToolOutcome(returns="ok"),))
+    declared = plan((hi("one", {"a": 2}),), agents={"a": Agent(tools=("count", "off"))},
+                    tools={"count": count, "off": dataclasses.replace(ADD, enabled=False)},
+                    run=QUIET)
+
+    def one(play: Play) -> PhaseRun:
+        calls = [call("count", f"c{n}", text) for n, text in enumerate(arguments)]
+        play.turn(*calls, call("off", "off"))
+        for item in (*calls, call("off", "off")):
+            play.answer(item["call_id"], "An error occurred")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def nested_failure() -> World:
+    """A tool fails inside a nested run, which the outer run survives."""
+    declared = plan((hi("one", {"outer": 2, "a": 1}),), start="outer",
+                    agents={"a": Agent(tools=("add",)), "outer": Agent(tools=("ask",))},
+                    tools={"add": dataclasses.replace(ADD, failure="raise"),
+                           "ask": Tool(agent="a")})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("ask", "o1", '{"input":"go"}'))
+        with play.ask("ask", "o1", "a"):
+            play.turn(call("add", "c1"))
+            play.hook("on_tool_start", tool="add", call="c1")
+            play.add("tool_started", tool="add", call="c1")
+            play.span("function", "add", play.under)
+            play.add("tool_failed", tool="add", call="c1", error={"type": "ToolFailure"})
+        play.done("ask", "o1", "An error occurred")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def used_again() -> World:
+    """The model uses a call id again in a later turn: the call is not executed again."""
+    item = Item(call="add", id="c1")
+    phase = Phase(id="one", input=LiteralInput(text="Hi"), script={"a": (
+        ModelStep(output=(item,)), ModelStep(output=(item,)), ModelStep())})
+    declared = plan((phase,), agents={"a": Agent(tools=("add",))}, tools={"add": ADD})
+
+    def one(play: Play) -> PhaseRun:
+        for n in range(2):
+            play.turn(call("add", "c1"))
+            if n == 0:
+                play.tool("add", "c1", "3")
+            else:
+                play.answer("c1", "3")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def handoff_refused() -> World:
+    """The handoff's callback raises, so there is neither a span that ends well nor a new agent."""
+    declared = plan((hi("one", {"a": 1}, raised("HandoffFailure")),),
+                    agents={"a": Agent(handoffs=("to_b",)), "b": Agent()},
+                    handoffs={"to_b": Handoff(to="b", error="no")})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("transfer_to_b", "h1"))
+        play.add("handoff", from_="a", to="b")
+        return play.fail("HandoffFailure")
+
+    return declared, perform(declared, one=one)
+
+
+def deadline() -> World:
+    """A tool hangs until the worker's deadline, which the plan expects."""
+    declared = plan((hi("one", {"a": 2}, ExpectedOutcome(outcome="timeout")),),
+                    agents={"a": Agent(tools=("add",))}, tools={"add": ADD})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.add("tool_started", tool="add", call="c1")
+        play.add("task_leaked", name="Runner.run")
+        play.spans = play.spans[:1]
+        return play.finish("timeout")
+
+    return declared, perform(declared, one=one)
+
+
+def model_fails() -> World:
+    """The model breaks off in the middle of its second answer."""
+    declared = plan((hi("one", {"a": 2}, raised("RuntimeError")),),
+                    agents={"a": Agent(tools=("add",))}, tools={"add": ADD})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.tool("add", "c1", "3")
+        play.hook("on_llm_start")
+        play.add("model_called", agent="a", input=tuple(play.history))
+        play.add("model_failed", agent="a", error={"type": "RuntimeError"})
+        play.stream.append(make("stream_event", type="raw", name="response.output_text.delta",
+                                text="It is "))
+        return play.fail("RuntimeError")
+
+    return declared, perform(declared, one=one)
+
+
+def nested_trip() -> World:
+    """Guardrails stop a nested run, which the outer run survives."""
+    declared = plan((hi("one", {"outer": 2}),), start="outer",
+                    agents={"a": Agent(input_guardrails=("in",)), "outer": Agent(tools=("ask",))},
+                    tools={"ask": Tool(agent="a")},
+                    guardrails={"in": Guardrail(kind="input", blocking=True)})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("ask", "o1", '{"input":"go"}'))
+        with play.ask("ask", "o1", "a"):
+            play.guardrail("in", "input", tripped=True)
+        play.done("ask", "o1", "An error occurred")
+        play.turn(say("done"))
+        return play.complete("done")
 
     return declared, perform(declared, one=one)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,14 +99,23 @@ def test_foreign_python_is_refused_before_anything_runs(asked: list[process.Requ
     assert list(probe.probe({"foreign": foreign}, probe.Options(allow_python=True)))
 
 
-def test_another_plan_under_a_packaged_id_and_revision_is_refused(
-        asked: list[process.Request]) -> None:
+@pytest.mark.parametrize("change", [{"title": "Another"}, {"revision": 99}])
+def test_another_plan_under_a_packaged_id_is_refused(
+        asked: list[process.Request], change: dict[str, Any]) -> None:
     id = catalog.ids()[0]
     plan = catalog.load(id)
     with pytest.raises(PlanError) as caught:
-        list(probe.probe({id: replace(plan, title="Another")}))
+        list(probe.probe({id: replace(plan, **change)}))
     assert caught.value.code == "PLAN_BORROWED_ID"
+    assert asked == []
     assert list(probe.probe({id: plan}))
+
+
+def test_a_packaged_plan_under_another_id_is_refused(asked: list[process.Request]) -> None:
+    id = catalog.ids()[0]
+    with pytest.raises(PlanError, match=f"this is the packaged scenario {id}"):
+        list(probe.probe({"another": catalog.load(id)}))
+    assert asked == []
 
 
 @pytest.mark.parametrize(("modes", "id"), [

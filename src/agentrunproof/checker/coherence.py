@@ -1,3 +1,284 @@
+"""Step 9: the parts of a record agree with each other.
+
+Each rule here holds however wrong the Runner goes, because it is about our own instruments: what
+a session returned is what was put into it, a hook was called for something that exists, a stream
+brings what the model has sent, spans are numbered as they start. For releases we certified, the
+settings that reach a model are known, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Any
-def check(plan: Any, seen: Any, release: Any) -> None:
-    return None
+
+from agentrunproof.checker import streams
+from agentrunproof.checker.binding import Release
+from agentrunproof.checker.judgement import reject
+from agentrunproof.checker.sources import Sources, handoff_functions
+from agentrunproof.plan.items import session_items
+from agentrunproof.plan.model import Agent, Guardrail, Plan, ToolGuardrail
+from agentrunproof.record.events import Event
+from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.shape import encode
+
+_HOOKS = frozenset({"on_agent_start", "on_agent_end", "on_llm_start", "on_llm_end",
+                    "on_tool_start", "on_tool_end", "on_handoff"})
+_WITH_OUTPUT = ("on_agent_end", "on_tool_end")
+
+#: Types of spans that certified releases and our own model make.
+_SPAN_TYPES = frozenset({"trace", "task", "agent", "turn", "generation", "function", "handoff",
+                         "guardrail"})
+_SPAN_ERRORS = frozenset({
+    "", "Error in agent run", "Error running tool", "Error running tool (non-fatal)",
+    "Error in call_model_input_filter", "Guardrail tripwire triggered",
+    "Handoff function expected non-null input, but got None", "Invalid JSON",
+    "Invalid JSON provided", "Invalid input filter", "Invalid input filter result",
+    "Max turns exceeded", "Multiple handoffs requested", "Tool execution cancelled",
+    "Tool not found"})
+
+
+def check(plan: Plan, seen: Observation, release: Release, *, private: bool) -> None:
+    """Refuse an observation whose parts contradict each other."""
+    for mode in seen.modes:
+        runs = seen.in_mode(mode)
+        sources = Sources(plan, release.certified and not private)
+        for run in runs:
+            for event in run.of("tool_finished"):
+                sources.texts.add(event["output"])
+        if plan.session is not None and plan.session.kind != "python":
+            _check_session(plan, runs)
+        for run in runs:
+            _Run(plan, run, sources, private).check()
+            if run.mode == "run_streamed":
+                streams.check(plan, run, certified=release.certified)
+
+
+def _check_session(plan: Plan, runs: tuple[PhaseRun, ...]) -> None:
+    """Reads give what was written, over all phases of a mode."""
+    held: list[Any] = session_items(plan)
+    for run in runs:
+        for event in run.of("session_read", "session_written"):
+            items = list(event["items"])
+            if event["kind"] == "session_read":
+                limit = event["limit"]
+                expected = held if limit is None else held[-limit:] if limit else []
+                if items != expected:
+                    reject("SESSION_DIFFERS", f"{run.where}: the session gives other items than "
+                           "were put into it")
+            elif event["op"] == "add":
+                held.extend(items)
+            elif event["op"] == "clear":
+                held.clear()
+                if items:
+                    reject("SESSION_DIFFERS", f"{run.where}: clearing gives no items")
+            elif items != held[-1:]:
+                reject("SESSION_DIFFERS", f"{run.where}: another item was popped than the last")
+            else:
+                del held[-1:]
+
+
+class _Run:
+    """One run; every event is checked for what it names."""
+
+    def __init__(self, plan: Plan, run: PhaseRun, sources: Sources, private: bool) -> None:
+        self._plan = plan
+        self._run = run
+        self._sources = sources
+        self._private = private
+
+    def check(self) -> None:
+        rules: dict[str, Callable[[Event], None]] = {
+            "model_called": self._model_call, "hook": self._hook,
+            "guardrail_checked": self._guardrail, "handoff": self._handoff,
+            "interruption": self._interruption, "state_saved": self._state,
+            "state_restored": self._state, "usage": self._usage, "result": self._result,
+            "task_leaked": self._task,
+        }
+        running: set[str] = set()
+        for event in self._run.events:
+            self._nesting(event, running)
+            rule = rules.get(event["kind"])
+            if rule is not None:
+                rule(event)
+        self._spans()
+
+    def _refuse(self, code: str, problem: str) -> None:
+        reject(code, f"{self._run.where}: {problem}")
+
+    def _nesting(self, event: Event, running: set[str]) -> None:
+        """What happens within an agent tool happens while that tool runs."""
+        parent = event.get("parent", "")
+        if event["kind"].startswith("span_"):
+            return
+        if parent and parent not in running:
+            self._refuse("NESTING_DIFFERS", f"{event['kind']} within {parent}, which does not run")
+        if event["kind"].startswith("tool_"):
+            path = f"{parent}/{event['call']}" if parent else event["call"]
+            if event["kind"] == "tool_started":
+                running.add(path)
+            else:
+                running.discard(path)
+
+    def _model_call(self, event: Event) -> None:
+        if event["streamed"] != (self._run.mode == "run_streamed" and not event["parent"]):
+            self._refuse("MODEL_CALL_DIFFERS", "a model is streamed exactly in a streamed run")
+        if not self._sources.certified:
+            return
+        name, agent = event["agent"], self._plan.agents[event["agent"]]
+        instructions = agent.instructions or ""
+        expected: dict[str, Any] = {
+            "tools": tuple(tool for tool in agent.tools if self._plan.tools[tool].enabled),
+            "handoffs": tuple(handoff_functions(self._plan, name)),
+            "output_type": agent.output_type or "",
+            "previous_response_id": "", "conversation_id": "",
+        }
+        if not instructions.startswith("python:"):
+            expected["instructions"] = instructions
+        for field, value in expected.items():
+            if event[field] != value:
+                self._refuse("MODEL_CALL_DIFFERS", f"{name} was called with other {field} than "
+                             "the plan gives it")
+        if event["settings"] not in _settings(self._plan, agent):
+            self._refuse("MODEL_CALL_DIFFERS", f"{name} was called with other settings")
+
+    def _hook(self, event: Event) -> None:
+        on, scope = event["on"], event["scope"]
+        if on not in _HOOKS or event["agent"] not in self._plan.agents:
+            self._refuse("HOOK_UNKNOWN", f"no hook {on} of agent {event['agent']}")
+        if self._plan.run.hooks not in ("both", scope):
+            self._refuse("HOOK_UNKNOWN", f"the plan sets no hooks of scope {scope}")
+        if bool(event["tool"]) != on.startswith("on_tool") or (
+                event["call"] and not event["tool"]):
+            self._refuse("HOOK_UNKNOWN", f"{on} names the tool {event['tool']!r}")
+        if event["call"] and self._sources.made_call(event["call"], event["tool"]) is None:
+            self._refuse("HOOK_UNKNOWN", f"{on} for {event['call']}, a call of no model")
+        if event["tool"] and event["tool"] not in self._plan.tools:
+            self._refuse("HOOK_UNKNOWN", f"{on} for the unknown tool {event['tool']}")
+        if bool(event["other"]) != (on == "on_handoff") or (
+                event["other"] and event["other"] not in self._plan.agents):
+            self._refuse("HOOK_UNKNOWN", f"{on} names the agent {event['other']!r}")
+        # A nested run that pauses gives None, which older releases tell the hook of its tool.
+        paused = on == "on_tool_end" and event["output"] == "null" and (
+            self._plan.tools[event["tool"]].agent is not None)
+        if event["output"] and not paused and (
+                on not in _WITH_OUTPUT or not self._sources.says(event["output"])):
+            self._refuse("HOOK_OUTPUT_DIFFERS", f"nothing gives the output of {on}")
+
+    def _guardrail(self, event: Event) -> None:
+        name, stage = event["guardrail"], event["stage"]
+        tool_stage = stage.startswith("tool_")
+        known: dict[str, Any] = dict(self._plan.tool_guardrails if tool_stage
+                                     else self._plan.guardrails)
+        spec = known.get(name)
+        if spec is None or spec.kind != stage.removeprefix("tool_") or (
+                event["agent"] not in self._plan.agents):
+            self._refuse("GUARDRAIL_DIFFERS", f"the plan has no {stage} guardrail {name}")
+        elif tool_stage:
+            self._tool_guardrail(event, spec)
+        else:
+            self._agent_guardrail(event, spec)
+
+    def _agent_guardrail(self, event: Event, spec: Guardrail) -> None:
+        error = {} if spec.error is None else {"type": "GuardrailFailure"} | (
+            {"message": spec.error} if spec.error else {})
+        if event["call"] or event["behavior"] or event["error"] != error:
+            self._refuse("GUARDRAIL_DIFFERS", f"{event['guardrail']} does something else")
+        may_trip = spec.trips or (spec.trips_on is not None and (
+            self._private or any(spec.trips_on in text for text in self._sources.texts)))
+        if (spec.trips and not event["tripped"]) or (event["tripped"] and not may_trip):
+            self._refuse("GUARDRAIL_DIFFERS", f"{event['guardrail']} decides otherwise")
+
+    def _tool_guardrail(self, event: Event, spec: ToolGuardrail) -> None:
+        calls = self._sources.calls.get(event["call"], [])
+        if not calls or event["error"]:
+            self._refuse("GUARDRAIL_DIFFERS", f"{event['guardrail']} checks no call of a model")
+        if event["tripped"] != (event["behavior"] != "allow"):
+            self._refuse("GUARDRAIL_DIFFERS", f"{event['guardrail']} both trips and allows")
+        allowed = {spec.behavior}
+        if spec.when is not None:
+            allowed = {spec.behavior, "allow"}
+            if spec.kind == "input" and not self._private:
+                texts = {item["arguments"] for item in calls}
+                allowed = {spec.behavior if spec.when in text else "allow" for text in texts}
+        if event["behavior"] not in allowed:
+            self._refuse("GUARDRAIL_DIFFERS", f"{event['guardrail']} decides otherwise")
+
+    def _handoff(self, event: Event) -> None:
+        source = self._plan.agents.get(event["from"])
+        if source is None or event["to"] not in handoff_functions(
+                self._plan, event["from"]).values():
+            self._refuse("HANDOFF_UNKNOWN", f"{event['from']} hands over to {event['to']}")
+
+    def _interruption(self, event: Event) -> None:
+        item = self._sources.made_call(event["call"], event["tool"])
+        if item is None or (item["arguments"] or "{}") != event["arguments"] and len(
+                self._sources.calls[event["call"]]) == 1:
+            self._refuse("INTERRUPTION_UNKNOWN", f"{event['call']} of {event['tool']} is a call "
+                         "of no model")
+        if event["agent"] not in self._plan.agents or event["tool"] not in self._plan.tools:
+            self._refuse("INTERRUPTION_UNKNOWN", f"{event['call']} is a call of no agent")
+
+    def _state(self, event: Event) -> None:
+        if not set(event["pending"]) <= set(self._sources.calls):
+            self._refuse("STATES_DIFFER", "a state waits for a call of no model")
+        if event.get("error") and (event["pending"] or event["changed"]):
+            self._refuse("STATES_DIFFER", "a state that was not restored tells nothing")
+
+    def _usage(self, event: Event) -> None:
+        if event["total"] != event["input"] + event["output"]:
+            self._refuse("USAGE_DIFFERS", "the total is not input and output")
+
+    def _result(self, event: Event) -> None:
+        known = sorted(self._plan.guardrails)
+        if list(event["guardrails"]) != sorted(event["guardrails"]) or not set(
+                event["guardrails"]) <= set(known):
+            self._refuse("RESULT_DIFFERS", "the result names unknown guardrails")
+
+    def _task(self, event: Event) -> None:
+        if not all(part.isidentifier() or part == "<locals>"
+                   for part in event["name"].split(".")):
+            self._refuse("TASK_UNKNOWN", f"{event['name']!r} is the name of no coroutine")
+
+    def _spans(self) -> None:
+        spans = self._run.of("span_started", "span_finished")
+        if spans and not self._plan.run.tracing:
+            self._refuse("SPANS_DIFFER", "the plan switches tracing off")
+        for number, span in enumerate(spans):
+            if span["span"] != number or (span["parent"] is not None
+                                          and span["parent"] >= number):
+                self._refuse("SPANS_DIFFER", "spans are numbered as they start, parents first")
+            if span["type"] == "trace" and (span["parent"] is not None or span.get("error")):
+                self._refuse("SPANS_DIFFER", "a trace has no parent and no error")
+            if self._sources.certified:
+                self._span_names(span)
+        generations = sum(span["type"] == "generation" for span in spans)
+        calls = len(self._run.of("model_called"))
+        if spans and generations != calls:  # our model makes both
+            self._refuse("SPANS_DIFFER", f"{generations} generations for {calls} model calls")
+
+    def _span_names(self, span: Event) -> None:
+        agents = self._plan.agents
+        named: dict[str, Callable[[str], bool]] = {
+            "trace": lambda name: name == "Agent workflow",
+            "task": lambda name: name == "Agent workflow",
+            "agent": lambda name: name in agents,
+            "function": lambda name: name in self._plan.tools,
+            "guardrail": lambda name: name in self._plan.guardrails,
+            "handoff": lambda name: (name.split(" -> ")[0] in agents
+                                     and name.split(" -> ")[-1] in {*agents, "None"}),
+        }
+        error = span.get("error", "")
+        told = error in _SPAN_ERRORS or self._sources.says(error)  # a rejection says its message
+        if span["type"] not in _SPAN_TYPES or not told or not (
+                named.get(span["type"], lambda name: name == "")(span["name"])):
+            self._refuse("SPANS_DIFFER", f"no release makes a {span['type']} span "
+                         f"{span['name']!r} {error!r}")
+
+
+def _settings(plan: Plan, agent: Agent) -> list[dict[str, Any]]:
+    """Settings that may reach the model: the agent's, over them the run's.
+
+    After a tool was used, the SDK may take `tool_choice` back.
+    """
+    given: dict[str, Any] = {**encode(agent.model_settings), **encode(plan.run.model_settings)}
+    return [given, {name: value for name, value in given.items() if name != "tool_choice"}]

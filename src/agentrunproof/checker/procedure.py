@@ -63,8 +63,9 @@ def _steps(data: bytes, found: dict[str, Any]) -> Judgement:
     release = binding.check_producer(envelope, notes)                                        # 5
     seen = table.resolve(list(envelope.items), list(envelope.runs), envelope.missing)        # 6
     course.check(plan, seen, release)                                                        # 7
-    underived = provenance.check(plan, seen, release, private=envelope.profile == "private")  # 8
-    coherence.check(plan, seen, release)                                                     # 9
+    private = envelope.profile == "private"
+    underived = provenance.check(plan, seen, release, private=private)                       # 8
+    coherence.check(plan, seen, release, private=private)                                    # 9
     _judge(plan, seen, envelope)                                                       # 10 and 11
     return Judgement(valid=True, code="OK", verdict=envelope.verdict, checks=envelope.checks,
                      notes=tuple(notes), underived=underived, **found)

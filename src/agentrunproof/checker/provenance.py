@@ -15,7 +15,7 @@ from typing import Any
 
 from agentrunproof.checker.binding import Release
 from agentrunproof.checker.judgement import reject
-from agentrunproof.checker.sources import Sources, failure_pattern
+from agentrunproof.checker.sources import Sources, error_patterns
 from agentrunproof.plan.items import declared_arguments, render, response_id, script_items
 from agentrunproof.plan.model import Plan, Tool, ToolOutcome
 from agentrunproof.record.events import Event
@@ -62,7 +62,7 @@ class _Mode:
         self._private = private
         self._made = made
         self._invocations: Counter[str] = Counter()
-        self._failures = failure_pattern(plan)
+        self._errors = error_patterns(plan)
         self.underived = 0
 
     def check(self, run: PhaseRun) -> None:
@@ -156,8 +156,7 @@ class _Mode:
                "what the plan declares for its arguments")
 
     def _nested_output(self, run: PhaseRun, event: Event, tool: Tool) -> None:
-        if tool.agent is not None and not self._sources.says(event["output"]) and not (
-                self._failures.fullmatch(event["output"])):
+        if tool.agent is not None and not self._sources.says(event["output"]):
             reject("TOOL_RESULT_DIFFERS", f"{run.where}: the result of call {event['call']} is "
                    f"no text that agent {tool.agent} can have given")
         self._learn(event)
@@ -195,16 +194,16 @@ class _Mode:
                    f"{output!r:.100}")
 
     def _check_errors(self, run: PhaseRun) -> None:
-        for event in run.events:
-            error = event.get("error")
-            if event["kind"] in ("raised", "tool_failed", "state_restored") and error:
-                if not set(error) <= {"type", "message"} or not error.get("type", "").isidentifier(
-                        ) or error.get("message") == "":
-                    reject("ERROR_MALFORMED", f"{run.where}: an error is a type and a message")
-                if self._sources.certified and event["kind"] != "state_restored" and not (
-                        self._failures.fullmatch(error.get("message", ""))
-                        or error["type"] in ("NotPaused", "NotPending")):
-                    reject("ERROR_UNEXPLAINED", f"{run.where}: nothing raises {error!r:.150}")
+        for event in run.of("raised", "tool_failed", "state_restored"):
+            error = event["error"]
+            if not error and event["kind"] == "state_restored":
+                continue
+            if not set(error) <= {"type", "message"} or not error.get("type", "").isidentifier(
+                    ) or error.get("message") == "":
+                reject("ERROR_MALFORMED", f"{run.where}: an error is a type and a message")
+            wording = self._errors.get(error["type"])
+            if wording is not None and not wording.fullmatch(error.get("message", "")):
+                reject("ERROR_UNEXPLAINED", f"{run.where}: nothing raises {error!r:.150}")
 
 
 def _check_models(plan: Plan, run: PhaseRun) -> None:

@@ -191,8 +191,8 @@ def _same_object(text: str, said: str) -> bool:
 
 
 def _floats(value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return ("number", float(value))
     if isinstance(value, dict):
         return {key: _floats(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -210,66 +210,55 @@ def _authored(plan: Plan) -> re.Pattern[str]:
     scripted = {item["name"] for item in _declared_items(plan) if item.get("type") == _CALL}
     errors = [outcome.error for tool in plan.tools.values() for outcome in tool.outcomes
               if outcome.error is not None]
-    agents = _one_of([json.dumps({"assistant": agent}) for agent in plan.agents])
+    # What ends a nested run is worded by any part of the SDK.
+    nested = ".*" if any(tool.agent or tool.python for tool in plan.tools.values()) else "(?!)"
     return re.compile("|".join((
         r"Tool execution was not approved\.",
-        r"Tool execution cancelled\.?",
+        r"Tool execution cancelled\.",
         r"Multiple handoffs detected, ignoring this one\.",
         rf"Tool '({tools})' timed out after [0-9.e+\-]+ seconds\.",
         rf"Tool '({_one_of(sorted(scripted))})' not found\.",
-        agents,
+        _one_of([json.dumps({"assistant": agent}) for agent in plan.agents]),
         r"An error occurred while parsing tool arguments\. Please try again with valid JSON\."
         r" Error: [A-Z][^\n]*: line \d+ column \d+ \(char \d+\)",
         r"An error occurred while running the tool\. Please try again\."
-        rf"( Error: ({_one_of(errors)}|{_failures(plan)}))?",
+        rf"( Error: ({_one_of(errors)}|Invalid JSON input for tool ({tools})(: .*)?"
+        rf"|Tool execution cancelled\.|{nested}))?",
     )), re.DOTALL)
 
 
-def _failures(plan: Plan) -> str:
-    """The wording of errors that certified releases raise in a run, as a pattern."""
-    tools = _one_of(list(plan.tools))
-    agents = _one_of(list(plan.agents))
-    scripted = _one_of(sorted({item["name"] for item in _declared_items(plan)
-                               if item.get("type") == _CALL}))
-    declared = _one_of([*_declared_errors(plan)])
-    return "|".join((
-        declared,
-        rf"Invalid JSON input for tool ({tools})(: .*)?",
-        rf"the script of agent ({agents}) holds no further turn",
-        r"Max turns \(\d+\) exceeded",
-        rf"Tool ({scripted}) not found in agent ({agents})",
-        rf"Error running tool ({tools}): ({declared})",
-        rf"Tool '({tools})' timed out after [0-9.e+\-]+ seconds\.",
-        r"Guardrail (Input|Output)Guardrail triggered tripwire",
-        r"Tool (input|output) guardrail Tool(Input|Output)Guardrail triggered tripwire",
-        r"Model refused to produce output: .*",
-        r"Invalid JSON when parsing .*",
-    ))
+def error_patterns(plan: Plan) -> dict[str, re.Pattern[str]]:
+    """Messages of the exceptions whose wording is ours, the plan's, or fixed; by class name.
 
-
-def _declared_errors(plan: Plan) -> Iterator[str]:
-    for tool in plan.tools.values():
-        for outcome in tool.outcomes:
-            if outcome.error is not None:
-                yield outcome.error
-            if outcome.exit is not None:
-                yield str(outcome.exit)
-    for guardrail in plan.guardrails.values():
-        if guardrail.error is not None:
-            yield guardrail.error
-    for handoff in plan.handoffs.values():
-        if handoff.error is not None:
-            yield handoff.error
-    if plan.run.hook_error is not None:
-        yield plan.run.hook_error.message
-    for phase in plan.phases:
-        for steps in phase.script.values():
-            yield from (step.error.message for step in steps if step.error is not None)
-
-
-def failure_pattern(plan: Plan) -> re.Pattern[str]:
-    """Messages of exceptions that may end a run or a tool on a certified release."""
-    return re.compile(f"|{_failures(plan)}", re.DOTALL)
+    Other exceptions carry whatever the SDK says.
+    """
+    agents, tools = _one_of(list(plan.agents)), _one_of(list(plan.tools))
+    phases = _one_of([phase.id for phase in plan.phases])
+    outcomes = [outcome for tool in plan.tools.values() for outcome in tool.outcomes]
+    turns = [plan.run.max_turns, *(phase.max_turns for phase in plan.phases),
+             *(tool.max_turns for tool in plan.tools.values()), 10]  # 10: the SDK's default
+    hook = plan.run.hook_error
+    decided = [d.call for phase in plan.phases if phase.resume for d in phase.resume.decisions]
+    patterns = {
+        "ToolFailure": _one_of([o.error for o in outcomes if o.error is not None]),
+        "SystemExit": _one_of([str(o.exit) for o in outcomes if o.exit is not None]),
+        "GuardrailFailure": _one_of([g.error for g in plan.guardrails.values()
+                                     if g.error is not None]),
+        "HandoffFailure": _one_of([h.error for h in plan.handoffs.values()
+                                   if h.error is not None]),
+        "HookFailure": _one_of([hook.message] if hook is not None else []),
+        "ScriptExhausted": rf"the script of agent ({agents}) holds no further turn",
+        "NotPaused": rf"phase ({phases}) left no (paused state|history to follow)",
+        "NotPending": rf"call ({_one_of(decided)}) does not wait for a decision",
+        "MaxTurnsExceeded": rf"Max turns \(({_one_of([str(n) for n in turns if n])})\) exceeded",
+        "ToolTimeoutError": rf"Tool '({tools})' timed out after [0-9.e+\-]+ seconds\.",
+    }
+    for stage in ("Input", "Output"):
+        patterns[f"{stage}GuardrailTripwireTriggered"] = (
+            rf"Guardrail {stage}Guardrail triggered tripwire")
+        patterns[f"Tool{stage}GuardrailTripwireTriggered"] = (
+            rf"Tool {stage.lower()} guardrail Tool{stage}Guardrail triggered tripwire")
+    return {name: re.compile(pattern, re.DOTALL) for name, pattern in patterns.items()}
 
 
 def _one_of(words: list[str]) -> str:

@@ -185,7 +185,8 @@ def _result_lines(result: _Result) -> list[str]:
     if outcome.certificate is None:
         assert outcome.error is not None
         return text.error_lines(outcome.scenario, outcome.error, paint())
-    label = releases.label(outcome.certificate.producer.sdk.version)
+    sdk = outcome.certificate.producer.sdk
+    label = releases.label(sdk.version, sdk.files)
     told = text.outcome_lines(outcome.certificate, result.id, label, paint(), result.reproduce)
     return [*told, f"written: {result.written}"] if result.written else told
 
@@ -196,7 +197,8 @@ def _result_table(result: _Result) -> dict[str, Any]:
         assert outcome.error is not None
         return {"scenario": outcome.scenario, "verdict": outcome.verdict,
                 "error": tables.error_table(outcome.error)}
-    label = releases.label(outcome.certificate.producer.sdk.version)
+    sdk = outcome.certificate.producer.sdk
+    label = releases.label(sdk.version, sdk.files)
     found = tables.outcome_table(outcome.certificate, result.id, label)
     if result.unwritten is not None:
         found["error"] = tables.error_table(result.unwritten)

@@ -65,27 +65,15 @@ def _llm(run: PhaseRun, scope: str) -> Found:
 
 
 def _paired(run: PhaseRun, scope: str, on: str, kind: str, lane: str, agent: str) -> Found:
-    before = on == "on_llm_start"
-    hooked = done = 0
-    for event in run.of("hook", kind):
-        if event["agent"] != agent or event["parent"] != lane:
-            continue
-        if event["kind"] == kind:
-            done += 1
-        elif event["scope"] == scope and event["on"] == on:
-            hooked += 1
-        else:
-            continue
-        if (hooked < done) if before else (hooked > done):
-            break
-    hooked = sum(1 for event in _hooks(run, scope, on)
-                 if event["agent"] == agent and event["parent"] == lane)
-    total = sum(1 for event in run.of(kind)
-                if event["agent"] == agent and event["parent"] == lane)
-    yield from _counted(run, f"{scope} hook {on} of {agent}", hooked, total)
-    if hooked == total != done:
-        yield Violation("HOOK_OUT_OF_ORDER", run.where, f"{scope} hook {on} of {agent} came "
-                        f"{'after' if before else 'before'} its model call")
+    is_hook = [event["kind"] == "hook" for event in run.of("hook", kind)
+               if event["agent"] == agent and event["parent"] == lane
+               and (event["kind"] == kind or (event["scope"], event["on"]) == (scope, on))]
+    what, hooks, done = f"{scope} hook {on} of {agent}", is_hook.count(True), is_hook.count(False)
+    yield from _counted(run, what, hooks, done)
+    hook_comes_first = on == "on_llm_start"
+    if hooks == done and is_hook != [hook_comes_first, not hook_comes_first] * done:
+        yield Violation("HOOK_OUT_OF_ORDER", run.where, f"{what} came "
+                        f"{'after' if hook_comes_first else 'before'} its model call")
 
 
 def _counted(run: PhaseRun, what: str, found: int, due: int) -> Found:
@@ -101,18 +89,19 @@ def _tools(run: PhaseRun, runs: tuple[PhaseRun, ...], scope: str) -> Found:
     for key in dict.fromkeys((event["parent"], event["call"]) for event in run.of("tool_started")):
         if key[0] not in lanes:
             continue
-        times = max(made[key], 1)
-        events = [event for other in runs for event in other.of("hook", "tool_started")
+        events = [event for other in runs
+                  for event in other.of("hook", "tool_started", "tool_finished")
                   if (event["parent"], event["call"]) == key
                   and event.get("scope", scope) == scope]
-        kinds = [event.get("on", "tool_started") for event in events]
+        kinds = [event.get("on", event["kind"]) for event in events]
+        times = min(kinds.count("tool_started"), max(made[key], 1))
         yield from _counted(run, f"{scope} hook on_tool_start of call {key[1]}",
                             kinds.count("on_tool_start"), times)
         ends = kinds.count("on_tool_end")
-        if run.outcome == "completed" or ends > times:
+        ended = "tool_finished" in kinds or not key[0]  # a nested run may have failed with it
+        if ends > times or (ended and run.outcome == "completed"):
             yield from _counted(run, f"{scope} hook on_tool_end of call {key[1]}", ends, times)
-        order = [kind for kind in kinds if kind != "tool_started" or kinds.count(kind) == times]
-        if "on_tool_start" in kinds and order[0] != "on_tool_start":
+        if "on_tool_start" in kinds and kinds[0] != "on_tool_start":
             yield Violation("HOOK_OUT_OF_ORDER", run.where,
                             f"{scope} hook on_tool_start of call {key[1]} did not come first")
 

@@ -95,12 +95,17 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
 
 
 def _made_here(run: PhaseRun, made: list[dict[str, object]]) -> list[tuple[str, ...]]:
-    """New items that this run itself brought forth, not the paused ones it continues."""
+    """New items that this run itself brought forth, not the paused ones it continues.
+
+    A call id that the model uses again is one call.
+    """
     answered = [essence(item) for event in run.of("model_responded") if not event["parent"]
                 for item in event["output"]]
     outputs = [essence(item) for item in made if item.get("type") == "function_call_output"
                and any(said[0] == f"call:{item.get('call_id')}" for said in answered)]
-    return [*answered, *outputs]
+    calls = dict.fromkeys(said for said in answered if said[0].startswith("call:"))
+    others = [said for said in answered if said not in calls]
+    return [*others, *calls, *dict.fromkeys(outputs)]
 
 
 def _agents(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:

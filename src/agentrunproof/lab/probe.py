@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import cast
 
 import agentrunproof
-from agentrunproof import canonical
+from agentrunproof import canonical, shape
 from agentrunproof.contracts import registry
 from agentrunproof.errors import AgentRunProofError, LabError, PlanError
 from agentrunproof.lab import environments, process
 from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Mode, Plan
 from agentrunproof.record import certificate as records
-from agentrunproof.record.certificate import Certificate, Producer, Profile, Sdk
+from agentrunproof.record.certificate import Certificate, Producer, Profile
 from agentrunproof.record.observation import Observation
 from agentrunproof.record.result import Verdict
 
@@ -118,9 +119,9 @@ def refuse_foreign(id: str, plan: Plan, allowed: bool) -> None:
 def _refuse_borrowed_id(id: str, plan: Plan) -> None:
     """What the checker would refuse in the certificate is better said before the run."""
     digest = canonical.digest(plan.to_json())
-    if catalog.known_digest(id, plan.revision) not in (None, digest):
-        raise PlanError("PLAN_BORROWED_ID", f"{id}: the packaged scenario of this id and revision "
-                        "is another plan", "rename the file, or raise its revision")
+    if id in catalog.ids() and catalog.known_digest(id, plan.revision) != digest:
+        raise PlanError("PLAN_BORROWED_ID", f"{id}: a packaged scenario has this id, with another "
+                        "plan", "rename the file")
     packaged = catalog.id_of(digest)
     if packaged not in (None, id):
         raise PlanError("PLAN_RENAMED", f"{id}: this is the packaged scenario {packaged}",
@@ -130,15 +131,20 @@ def _refuse_borrowed_id(id: str, plan: Plan) -> None:
 def _outcome(plan: Plan, report: process.Report, profile: Profile) -> Outcome:
     if report.error is not None or report.hello is None:
         return Outcome(report.id, error=report.error)
-    hello = report.hello
-    producer = Producer(version=agentrunproof.__version__, python=hello.python,
-                        sdk=Sdk(version=hello.sdk_version, files=hello.sdk_files),
-                        network=hello.network)
     try:
-        certificate = certify(report.id, plan, report.observation, producer, profile)
+        certificate = certify(report.id, plan, report.observation, _producer(report.hello),
+                              profile)
     except AgentRunProofError as error:
         return Outcome(report.id, error=error)
     return Outcome(report.id, certificate)
+
+
+def _producer(hello: process.Hello) -> Producer:
+    """Who a worker says it is, if that can stand in a record."""
+    producer: Producer = shape.decode(Producer, {
+        "version": agentrunproof.__version__, "python": hello.python, "network": hello.network,
+        "sdk": {"version": hello.sdk_version, "files": hello.sdk_files}})
+    return producer
 
 
 def certify(id: str, plan: Plan, observation: Observation, producer: Producer,
@@ -148,11 +154,12 @@ def certify(id: str, plan: Plan, observation: Observation, producer: Producer,
     Raises:
         RecordError: what was observed has no form in a record.
     """
-    seen = records.as_recorded(observation)
+    plan, seen = records.as_recorded(plan, observation)
     if profile == "private":
         from agentrunproof.record import private
 
-        plan, seen = private.cover(plan, seen)
+        plan, seen = private.cover(plan, seen, os.urandom(private.SALT_BYTES))
     checks = registry.judge(plan, seen)
-    return records.build(id, plan, seen, producer, checks,
-                         cast("Verdict", registry.verdict(checks, seen.missing)), profile)
+    return Certificate(scenario=id, plan=plan, observation=seen, producer=producer, checks=checks,
+                       verdict=cast("Verdict", registry.verdict(checks, seen.missing)),
+                       profile=profile)

@@ -2,8 +2,8 @@
 
 ``releases.json`` holds PyPI's upload times. A release is installed with the dependencies of its
 own day (`Release.exclude_newer`), because with the newest ones many old releases import and then
-fail in every run. ``certified.json`` lists the releases on which this version of agentrunproof
-was run with all of its scenarios; any other is labelled ``untested``, never refused.
+fail in every run. Certified are the releases whose files the checker knows: those on which this
+version of agentrunproof was run. Any other is labelled ``untested``, never refused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from agentrunproof.errors import LabError
 
@@ -50,18 +49,20 @@ class Release:
 @lru_cache(maxsize=1)
 def known() -> dict[str, Release]:
     """Every release of the table by its version, oldest first."""
-    return {row["version"]: Release(**row) for row in _read("releases.json")["releases"]}
+    table = json.loads(Path(__file__).with_name("releases.json").read_bytes())
+    return {row["version"]: Release(**row) for row in table["releases"]}
 
 
-@lru_cache(maxsize=1)
-def certified() -> frozenset[str]:
-    """The releases on which all of our scenarios were run."""
-    return frozenset(_read("certified.json"))
+def label(version: str, files: str) -> str:
+    """``certified`` or ``untested``.
 
+    Args:
+        version: of the SDK.
+        files: digest of its files, as certificates hold it; a changed SDK is another one.
+    """
+    from agentrunproof.checker.binding import known_releases
 
-def label(version: str) -> str:
-    """``certified`` or ``untested``."""
-    return "certified" if version in certified() else "untested"
+    return "certified" if known_releases().get(version) == files else "untested"
 
 
 def parse(version: str) -> tuple[int, ...]:
@@ -97,7 +98,3 @@ def unknown(version: str) -> LabError:
     before = [name for name in known() if parse(name) <= asked] or list(known())[:1]
     return LabError("RELEASE_UNKNOWN", f"{DISTRIBUTION} {version} does not exist",
                     f"did you mean {before[-1]}?")
-
-
-def _read(name: str) -> Any:
-    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))

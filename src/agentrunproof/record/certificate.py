@@ -93,21 +93,27 @@ def build(scenario: str, plan: Plan, seen: Observation, producer: Producer,
 
     Args:
         scenario: id of the plan.
-        plan: the plan that was run.
-        seen: what was observed; best taken through `as_recorded` before it is judged.
+        plan: the plan that was run; judge it as `as_recorded` gives it.
+        seen: what was observed; the same holds for it.
         producer: who ran it.
         checks: the results of the contracts, in the registry's order.
         verdict: what follows from them.
         profile: ``private`` for a plan and an observation that `record.private` has covered.
     """
-    return Certificate(scenario=scenario, plan=plan, observation=as_recorded(seen),
-                       producer=producer, checks=tuple(checks), verdict=verdict, profile=profile)
+    plan, seen = as_recorded(plan, seen)
+    return Certificate(scenario=scenario, plan=plan, observation=seen, producer=producer,
+                       checks=tuple(checks), verdict=verdict, profile=profile)
 
 
-def as_recorded(seen: Observation) -> Observation:
-    """The observation as a reader of the record will get it (tuples and lists where they do)."""
+def as_recorded(plan: Plan, seen: Observation) -> tuple[Plan, Observation]:
+    """Plan and observation as a reader of the record will get them.
+
+    Tables come in canonical order and lists as the event shapes say, so contracts judge them the
+    same before the record is written and after it is read.
+    """
     items, runs = table.store(seen)
-    return table.resolve(items, runs, seen.missing)
+    return (Plan.from_json(canonical.parse(canonical.dumps(plan.to_json()))),
+            table.resolve(items, runs, seen.missing))
 
 
 def to_json(certificate: Certificate) -> dict[str, Any]:
