@@ -44,5 +44,6 @@ def events(draw: st.DrawFn) -> dict[str, Any]:
 
 
 RUNS = st.builds(PhaseRun, mode=st.sampled_from(["run", "run_streamed"]),
-                 phase=st.sampled_from(["a", "b"]), events=st.lists(events(), max_size=5).map(tuple))
+                 phase=st.sampled_from(["a", "b"]),
+                 events=st.lists(events(), max_size=5).map(tuple))
 OBSERVATIONS = st.builds(Observation, runs=st.lists(RUNS, max_size=3).map(tuple))

@@ -28,13 +28,12 @@ def test_what_dumps_writes_parse_reads_back_and_dumps_writes_again(value: Any) -
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda t: t.encode("utf-8", "replace")))
-def test_any_bytes_are_read_or_refused_with_a_code(data: bytes) -> None:
+def test_any_bytes_are_read_or_refused_and_nothing_else_is_raised(data: bytes) -> None:
     try:
         value = canonical.parse(data)
-    except JsonError as problem:
-        assert problem.code.startswith("JSON_")
-    else:
-        assert canonical.parse(canonical.dumps(value)) == value
+    except JsonError:
+        return  # any other exception fails the test
+    assert canonical.parse(canonical.dumps(value)) == value
 
 
 @pytest.mark.parametrize(("data", "code"), [

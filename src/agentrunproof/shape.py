@@ -15,7 +15,7 @@ import dataclasses
 import difflib
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -87,41 +87,114 @@ def decode(annotation: Any, value: Any, path: str = "") -> Any:
     Raises:
         ShapeError: with the path, what was expected and what was found.
     """
+    return _decoder(annotation)(value, path)
+
+
+_Decoder = Callable[[Any, str], Any]
+
+
+@cache
+def _decoder(annotation: Any) -> _Decoder:
+    """The function that decodes `annotation`; looking at the annotation is the slow part."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        inner, *constraints = get_args(annotation)
-        result = decode(inner, value, path)
+        return _constrained(*get_args(annotation))
+    if origin in (Union, types.UnionType):
+        return _optional(annotation)
+    if origin is Literal:
+        return _one_of(get_args(annotation))
+    if origin is tuple:
+        return _list_of(_decoder(get_args(annotation)[0]))
+    if origin is dict:
+        return _table_of(*(_decoder(arg) for arg in get_args(annotation)))
+    if annotation is Any:
+        return lambda value, path: value
+    if dataclasses.is_dataclass(annotation):
+        assert isinstance(annotation, type)
+        return _instance_of(annotation)
+    return _integer if annotation is int else _plain(annotation)
+
+
+def _constrained(inner: Any, *constraints: object) -> _Decoder:
+    decode_inner = _decoder(inner)
+
+    def decoder(value: Any, path: str) -> Any:
+        result = decode_inner(value, path)
         for constraint in constraints:
             _constrain(constraint, result, path)
         return result
-    if origin in (Union, types.UnionType):
-        return _decode_optional(annotation, value, path)
-    if origin is Literal:
-        if not isinstance(value, str) or value not in get_args(annotation):
-            raise _expected("one of " + ", ".join(get_args(annotation)), value, path,
-                            nearest(value, get_args(annotation)))
+
+    return decoder
+
+
+def _optional(annotation: Any) -> _Decoder:
+    inner = [arg for arg in get_args(annotation) if arg is not type(None)]
+    assert len(inner) == 1, annotation
+    decode_inner = _decoder(inner[0])
+
+    def decoder(value: Any, path: str) -> Any:
+        if value is None:
+            # The canonical form leaves an absent field out, so null says nothing that may be said.
+            raise ShapeError("SHAPE_NULL", path, "null stands for nothing here",
+                             "leave the key out")
+        return decode_inner(value, path)
+
+    return decoder
+
+
+def _one_of(words: tuple[str, ...]) -> _Decoder:
+    def decoder(value: Any, path: str) -> Any:
+        if not isinstance(value, str) or value not in words:
+            raise _expected("one of " + ", ".join(words), value, path, nearest(value, words))
         return value
-    if origin is tuple:
+
+    return decoder
+
+
+def _list_of(decode_inner: _Decoder) -> _Decoder:
+    def decoder(value: Any, path: str) -> Any:
         if not isinstance(value, list | tuple):
             raise _expected("a list", value, path)
-        inner = get_args(annotation)[0]
-        return tuple(decode(inner, item, f"{path}[{n}]") for n, item in enumerate(value))
-    if origin is dict:
+        return tuple(decode_inner(item, f"{path}[{n}]") for n, item in enumerate(value))
+
+    return decoder
+
+
+def _table_of(decode_key: _Decoder, decode_inner: _Decoder) -> _Decoder:
+    def decoder(value: Any, path: str) -> Any:
         if not isinstance(value, dict):
             raise _expected("a table", value, path)
-        key_type, inner = get_args(annotation)
-        return {decode(key_type, key, path): decode(inner, item, join(path, key))
+        return {decode_key(key, path): decode_inner(item, join(path, key))
                 for key, item in value.items()}
-    if annotation is Any:
+
+    return decoder
+
+
+def _instance_of(cls: type) -> _Decoder:
+    what = getattr(cls, "SHAPE_NAME", cls.__name__.lower())
+    fields = fields_of(cls)
+    names = [raw.name for raw in dataclasses.fields(cls)]
+
+    def decoder(value: Any, path: str) -> Any:
+        table = decode_fields(fields, value, path, what)
+        return cls(**{name: table[field.name] for field, name in zip(fields, names, strict=True)})
+
+    return decoder
+
+
+def _plain(kind: Any) -> _Decoder:
+    def decoder(value: Any, path: str) -> Any:
+        if not isinstance(value, kind):
+            raise _expected(_WORDS[kind], value, path)
         return value
-    if dataclasses.is_dataclass(annotation):
-        assert isinstance(annotation, type)
-        return _decode_class(annotation, value, path)
-    if annotation is int and isinstance(value, bool):
+
+    return decoder
+
+
+def _integer(value: Any, path: str) -> Any:
+    if not isinstance(value, int) or isinstance(value, bool):
         raise _expected("an integer", value, path)
-    if not isinstance(value, annotation):
-        raise _expected(_WORDS[annotation], value, path)
-    if annotation is int and abs(value) > MAX_INT:
+    if abs(value) > MAX_INT:
         raise ShapeError("SHAPE_RANGE", path, "an integer beyond 2^53 - 1")
     return value
 
@@ -174,22 +247,6 @@ def nearest(word: object, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else ""
 
 
-def _decode_optional(annotation: Any, value: Any, path: str) -> Any:
-    inner = [arg for arg in get_args(annotation) if arg is not type(None)]
-    assert len(inner) == 1, annotation
-    if value is None:
-        # The canonical form leaves an absent field out, so null says nothing that may be said.
-        raise ShapeError("SHAPE_NULL", path, "null stands for nothing here", "leave the key out")
-    return decode(inner[0], value, path)
-
-
-def _decode_class(cls: type, value: Any, path: str) -> Any:
-    what = getattr(cls, "SHAPE_NAME", cls.__name__.lower())
-    table = decode_fields(fields_of(cls), value, path, what)
-    return cls(**{raw.name: table[field.name]
-                  for field, raw in zip(fields_of(cls), dataclasses.fields(cls), strict=True)})
-
-
 def _constrain(constraint: object, value: Any, path: str) -> None:
     if isinstance(constraint, Text) and not re.fullmatch(constraint.pattern, value):
         raise _expected(constraint.meaning, value, path)
@@ -198,7 +255,7 @@ def _constrain(constraint: object, value: Any, path: str) -> None:
         raise _expected(f"an integer from {constraint.low}{upper}", value, path)
 
 
-_WORDS: dict[Any, str] = {str: "a string", int: "an integer", bool: "true or false"}
+_WORDS: dict[Any, str] = {str: "a string", bool: "true or false"}
 
 
 def _expected(what: str, value: object, path: str, hint: str = "") -> ShapeError:

@@ -211,8 +211,8 @@ class _Run:
 
     def _interruption(self, event: Event) -> None:
         item = self._sources.made_call(event["call"], event["tool"])
-        if item is None or (item["arguments"] or "{}") != event["arguments"] and len(
-                self._sources.calls[event["call"]]) == 1:
+        if item is None or ((item["arguments"] or "{}") != event["arguments"] and len(
+                self._sources.calls[event["call"]]) == 1):
             self._refuse("INTERRUPTION_UNKNOWN", f"{event['call']} of {event['tool']} is a call "
                          "of no model")
         if event["agent"] not in self._plan.agents or event["tool"] not in self._plan.tools:
@@ -258,19 +258,19 @@ class _Run:
 
     def _span_names(self, span: Event) -> None:
         agents = self._plan.agents
-        named: dict[str, Callable[[str], bool]] = {
-            "trace": lambda name: name == "Agent workflow",
-            "task": lambda name: name == "Agent workflow",
-            "agent": lambda name: name in agents,
-            "function": lambda name: name in self._plan.tools,
-            "guardrail": lambda name: name in self._plan.guardrails,
-            "handoff": lambda name: (name.split(" -> ")[0] in agents
-                                     and name.split(" -> ")[-1] in {*agents, "None"}),
-        }
+        name = span["name"]
+        ends = name.split(" -> ")
+        known = {
+            "trace": name == "Agent workflow",
+            "task": name == "Agent workflow",
+            "agent": name in agents,
+            "function": name in self._plan.tools,
+            "guardrail": name in self._plan.guardrails,
+            "handoff": ends[0] in agents and ends[-1] in {*agents, "None"} and len(ends) == 2,
+        }.get(span["type"], not name)
         error = span.get("error", "")
         told = error in _SPAN_ERRORS or self._sources.says(error)  # a rejection says its message
-        if span["type"] not in _SPAN_TYPES or not told or not (
-                named.get(span["type"], lambda name: name == "")(span["name"])):
+        if span["type"] not in _SPAN_TYPES or not told or not known:
             self._refuse("SPANS_DIFFER", f"no release makes a {span['type']} span "
                          f"{span['name']!r} {error!r}")
 

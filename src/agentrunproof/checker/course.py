@@ -160,7 +160,7 @@ def _check_resumption(plan: Plan, seen: Observation, run: PhaseRun, phase: Phase
                 {"type": "NotPending", "message": f"call {undone} does not wait for a decision"},
                 restored["error"]):
             reject("DECISIONS_DIFFER", f"{run.where}: the decisions are not the declared ones")
-    if made and not set(d["call"] for d in made) <= set(restored["pending"]):
+    if made and not {d["call"] for d in made} <= set(restored["pending"]):
         reject("DECISIONS_DIFFER", f"{run.where}: a decision on a call that was not pending")
     kinds = [event["kind"] for event in main[2:2 + len(made)]]
     if kinds != ["decision"] * len(made):
@@ -190,7 +190,7 @@ def _was_cancelled(phase: Phase, run: PhaseRun) -> bool:
     count = sum(event["count"] for event in run.of("stream_event")
                 if phase.cancel.when == ("agent_updated_stream_event" if event["type"] == "agent"
                                          else event["name"]))
-    return count >= phase.cancel.count
+    return bool(count >= phase.cancel.count)
 
 
 def _check_ending(plan: Plan, run: PhaseRun, main: list[Event]) -> None:

@@ -43,8 +43,7 @@ def _traces(run: PhaseRun, undecided: set[str]) -> Iterator[str]:
     lost = undecided - set(pending(run))
     asked = any(not event["parent"] for event in run.of("model_called"))
     if lost and (asked or run.outcome in ("completed", "interrupted")):
-        yield (f"the run went on past {words(sorted(lost))}, which wait for a decision that this "
-               "branch never made")
+        yield f"the run went on past {words(sorted(lost))}, undecided on this branch"
 
 
 def _forks(plan: Plan) -> list[str]:

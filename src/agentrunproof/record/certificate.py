@@ -93,14 +93,13 @@ def build(scenario: str, plan: Plan, seen: Observation, producer: Producer,
 
     Args:
         scenario: id of the plan.
-        plan: the plan that was run; judge it as `as_recorded` gives it.
-        seen: what was observed; the same holds for it.
+        plan: the plan that was run, as `as_recorded` gives it.
+        seen: what was observed, as `as_recorded` gives it.
         producer: who ran it.
         checks: the results of the contracts, in the registry's order.
         verdict: what follows from them.
         profile: ``private`` for a plan and an observation that `record.private` has covered.
     """
-    plan, seen = as_recorded(plan, seen)
     return Certificate(scenario=scenario, plan=plan, observation=seen, producer=producer,
                        checks=tuple(checks), verdict=verdict, profile=profile)
 
@@ -166,7 +165,7 @@ def decode_exactly(annotation: type, value: Any, path: str) -> Any:
         decoded = shape.decode(annotation, value, path)
     except ShapeError as problem:
         raise RecordError("RECORD_SHAPE", problem.message, problem.hint) from None
-    if canonical.dumps(shape.encode(decoded)) != canonical.dumps(value):
+    if shape.encode(decoded) != value:
         raise RecordError("RECORD_EXPLICIT_DEFAULT", f"{path or 'top level'}: a field stands at "
                           "its default, which is left out")
     return decoded

@@ -45,9 +45,9 @@ def store_event(event: Event, number: Callable[[Item], int]) -> Stored:
     """One event in stored form; `number` gives the table's number for an item."""
     stored: Stored = {"kind": event["kind"]}
     for field in FIELDS[event["kind"]]:
-        value = _plain(event[field.name])
-        if field.required or value != _plain(field.default):
-            stored[field.name] = _replace(field.annotation, value, number)
+        value = event[field.name]
+        if field.required or not _at_default(value, field):
+            stored[field.name] = _replacer(field.annotation)(_plain(value), number)
     return stored
 
 
@@ -79,7 +79,7 @@ def items_in(event: Event) -> list[Item]:
     """The items that an event (with its items inline) holds, in order."""
     found: list[Item] = []
     for field in FIELDS[event["kind"]]:
-        _replace(field.annotation, event[field.name], found.append)
+        _replacer(field.annotation)(event[field.name], found.append)
     return found
 
 
@@ -148,10 +148,10 @@ def _read_event(stored: Stored, path: str, reader: _Reader) -> Event:
     for field in FIELDS[kind]:
         value = read[field.name]
         if field.name in fields:
-            if not field.required and _plain(value) == _plain(field.default):
+            if not field.required and _at_default(value, field):
                 raise RecordError("RECORD_EXPLICIT_DEFAULT", f"{path}.{field.name}: stands at "
                                   "its default, which is left out")
-            value = _replace(field.annotation, value, reader.item)
+            value = _replacer(field.annotation)(value, reader.item)
         event[field.name] = value
     return event
 
@@ -173,18 +173,33 @@ def _stored_annotation(annotation: Any) -> Any:
     return annotation
 
 
-def _replace(annotation: Any, value: Any, by: Callable[[Any], Any]) -> Any:
-    """`value` with every item (or item number) in it replaced, in order."""
-    if value is None:
-        return None
+_Replacer = Callable[[Any, Callable[[Any], Any]], Any]
+
+
+@cache
+def _replacer(annotation: Any) -> _Replacer:
+    """A function that replaces every item (or item number) in a value of this type, in order."""
     if _marked(annotation, ItemRef):
-        return by(value)
+        return lambda value, by: None if value is None else by(value)
     if get_origin(annotation) is tuple:
-        inner = get_args(annotation)[0]
-        return type(value)(_replace(inner, item, by) for item in value)
-    if _marked(annotation, HoldsItem) and "item" in value:
-        return value | {"item": by(value["item"])}
+        inner = _replacer(get_args(annotation)[0])
+        if inner is not _unchanged:
+            return lambda value, by: None if value is None else type(value)(
+                inner(item, by) for item in value)
+    if _marked(annotation, HoldsItem):
+        return lambda value, by: value | {"item": by(value["item"])} if "item" in value else value
+    return _unchanged
+
+
+def _unchanged(value: Any, by: Callable[[Any], Any]) -> Any:
     return value
+
+
+def _at_default(value: Any, field: Field) -> bool:
+    """Whether `value` is the field's default; an empty list is an empty tuple."""
+    if isinstance(value, list | tuple):
+        return isinstance(field.default, tuple) and list(value) == list(field.default)
+    return type(value) is type(field.default) and bool(value == field.default)
 
 
 def _marked(annotation: Any, mark: type) -> bool:
