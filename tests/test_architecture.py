@@ -149,9 +149,9 @@ def test_imports_have_no_cycle() -> None:
 
 @pytest.mark.parametrize("statement", [
     "import agentrunproof",
-    "import agentrunproof.cli.main",
-    "from agentrunproof.cli.main import run; run(['list-scenarios'])",
-    "from agentrunproof.cli.main import run; run(['check-certificate', 'missing.json'])",
+    "import agentrunproof.cli.commands",
+    "from agentrunproof.cli.commands import run; run(['list-scenarios'])",
+    "from agentrunproof.cli.commands import run; run(['check-certificate', 'missing.json'])",
 ])
 def test_what_must_start_fast_imports_nothing_heavy(statement: str) -> None:
     heavy = ["agents", "openai", "pydantic", "rich", "jsonschema", "asyncio", "cryptography"]

@@ -65,6 +65,11 @@ def dumps(value: Any, *, max_depth: int = MAX_DEPTH) -> bytes:
     return rfc8785.dumps(value)
 
 
+def same(a: Any, b: Any) -> bool:
+    """Whether two JSON values are the same, which ``==`` does not tell of 1 and true."""
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+
+
 def digest(value: Any) -> str:
     """``sha256:`` and the hex digest of the canonical bytes of `value`."""
     return digest_bytes(dumps(value))

@@ -11,7 +11,7 @@ import pytest
 
 from agentrunproof import checker
 from agentrunproof.checker import Judgement
-from agentrunproof.cli import exits, main
+from agentrunproof.cli import commands, exits
 from agentrunproof.record import certificate as records
 from agentrunproof.record.events import make
 from tests.plans import certificate
@@ -42,9 +42,9 @@ def test_a_valid_record_exits_by_its_verdict_or_not_at_all(
         judged: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], verdict: str,
         code: int) -> None:
     id = put(tmp_path / "x.json", verdict)
-    assert main.run(["check-certificate", str(tmp_path / "x.json")]) == code
+    assert commands.run(["check-certificate", str(tmp_path / "x.json")]) == code
     assert capsys.readouterr().out == f"VALID {id} {verdict}\n  note: a note\n"
-    assert main.run(["check-certificate", "--integrity-only", str(tmp_path / "x.json")]) == 0
+    assert commands.run(["check-certificate", "--integrity-only", str(tmp_path / "x.json")]) == 0
 
 
 def test_several_records_are_told_apart_and_the_gravest_decides(
@@ -53,12 +53,12 @@ def test_several_records_are_told_apart_and_the_gravest_decides(
     monkeypatch.chdir(tmp_path)
     good, bad = put(Path("good.json")), put(Path("bad.json"), "FAIL")
     names = ["good.json", "bad.json", "missing.json"]
-    assert main.run(["check-certificate", *names]) == exits.VIOLATION
+    assert commands.run(["check-certificate", *names]) == exits.VIOLATION
     lines = [line for line in capsys.readouterr().out.splitlines() if "note" not in line]
     assert lines == [f"good.json: VALID {good} PASS", f"bad.json: VALID {bad} FAIL",
                      "missing.json: INVALID RECORD_NOT_FOUND: missing.json: no such file "
                      "(check the path)"]
-    assert main.run(["check-certificate", "--json", *names]) == exits.VIOLATION
+    assert commands.run(["check-certificate", "--json", *names]) == exits.VIOLATION
     table = json.loads(capsys.readouterr().out)
     assert [row["valid"] for row in table] == [True, True, False]
     assert table[2]["code"] == "RECORD_NOT_FOUND"
@@ -72,7 +72,7 @@ def test_standard_input_is_read_with_a_limit(
     for content, said in ((whole, f"VALID {id} PASS"),
                           (b" " * (16 * 2**20 + 1), "INVALID RECORD_TOO_LARGE")):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        main.run(["check-certificate", "-"])
+        commands.run(["check-certificate", "-"])
         assert capsys.readouterr().out.startswith(said)
 
 
@@ -87,7 +87,7 @@ def test_standard_input_is_read_with_a_limit(
 def test_a_file_that_is_no_certificate_is_invalid_for_a_reason(
         tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, code: str) -> None:
     (tmp_path / "x.json").write_bytes(content)
-    assert main.run(["check-certificate", str(tmp_path / "x.json")]) == exits.UNUSABLE
+    assert commands.run(["check-certificate", str(tmp_path / "x.json")]) == exits.UNUSABLE
     out, err = capsys.readouterr()
     assert out.startswith(f"INVALID {code}: ")
     assert len(out.splitlines()) == 1
@@ -99,7 +99,7 @@ def test_an_edited_certificate_is_invalid(
     put(tmp_path / "x.json")
     data = (tmp_path / "x.json").read_bytes()
     (tmp_path / "x.json").write_bytes(data.replace(b"A greeting", b"A Greeting"))
-    assert main.run(["check-certificate", str(tmp_path / "x.json")]) == exits.UNUSABLE
+    assert commands.run(["check-certificate", str(tmp_path / "x.json")]) == exits.UNUSABLE
     assert capsys.readouterr().out.startswith("INVALID ID_DIFFERS: ")
 
 
@@ -112,7 +112,7 @@ def test_special_files_are_refused_without_waiting_for_them(
     (tmp_path / "folder.json").mkdir()
     for name in ("pipe.json", "folder.json"):
         path = str(tmp_path / name)
-        assert main.run([command, path, *([path] if command == "diff" else [])]) == 2
+        assert commands.run([command, path, *([path] if command == "diff" else [])]) == 2
         assert name in "".join(capsys.readouterr())
 
 
@@ -135,11 +135,11 @@ def test_diff_tells_the_first_divergence_and_exits_1(
     monkeypatch.chdir(tmp_path)
     put(Path("a.json"))
     put(Path("b.json"), "FAIL", event=OTHER)
-    assert main.run(["diff", "a.json", "a.json"]) == exits.OK
-    assert main.run(["diff", "a.json", "b.json"]) == exits.VIOLATION
+    assert commands.run(["diff", "a.json", "a.json"]) == exits.OK
+    assert commands.run(["diff", "a.json", "b.json"]) == exits.VIOLATION
     assert ("first divergence: run/only, event 0 (run_finished), outcome"
             in capsys.readouterr().out)
-    assert main.run(["diff", "a.json", "b.json", "--json"]) == exits.VIOLATION
+    assert commands.run(["diff", "a.json", "b.json", "--json"]) == exits.VIOLATION
     assert json.loads(capsys.readouterr().out)["divergence"]["b"] == "raised"
 
 
@@ -148,14 +148,14 @@ def test_what_does_not_check_is_neither_compared_nor_explained(
     path = tmp_path / "x.json"
     path.write_text("{}")
     for arguments in (["diff", str(path), str(path)], ["explain", str(path)]):
-        assert main.run(arguments) == exits.UNUSABLE
+        assert commands.run(arguments) == exits.UNUSABLE
         assert "[RECORD_FORMAT]" in capsys.readouterr().err
 
 
 def test_a_certificate_is_explained_check_by_check(
         judged: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(tmp_path / "x.json")
-    assert main.run(["explain", str(tmp_path / "x.json")]) == exits.OK
+    assert commands.run(["explain", str(tmp_path / "x.json")]) == exits.OK
     out = capsys.readouterr().out
     assert "verdict: PASS (openai-agents 0.24.0)" in out
     assert "promise: " in out

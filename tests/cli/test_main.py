@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from agentrunproof import __version__
-from agentrunproof.cli import exits, main, scenarios
+from agentrunproof.cli import commands, exits, scenarios
 from agentrunproof.errors import LabError
 from agentrunproof.plan import catalog
 
@@ -23,8 +23,8 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command("broken")(broken)
     app.command("other")(broken)
-    monkeypatch.setattr(main, "app", app)
-    return main.run(["broken"])
+    monkeypatch.setattr(commands, "app", app)
+    return commands.run(["broken"])
 
 
 @pytest.mark.parametrize(("error", "code", "said"), [
@@ -59,17 +59,17 @@ def test_a_traceback_is_shown_to_who_asks_for_it(
     ["probe", "x", "--deadline", "0"], ["probe", "x", "--deadline", "soon"], []])
 def test_wrong_usage_is_2_and_says_so(arguments: list[str],
                                       capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(arguments) == exits.UNUSABLE
+    assert commands.run(arguments) == exits.UNUSABLE
     assert "Usage: agentrunproof" in "".join(capsys.readouterr())
 
 
 def test_version_and_help_are_0(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["--version"]) == exits.OK
+    assert commands.run(["--version"]) == exits.OK
     assert capsys.readouterr().out == f"agentrunproof {__version__}\n"
-    assert main.run(["--help"]) == exits.OK
-    commands = capsys.readouterr().out
+    assert commands.run(["--help"]) == exits.OK
+    told = capsys.readouterr().out
     for name in ("list-scenarios", "probe", "check-certificate", "explain", "diff", "schema"):
-        assert name in commands
+        assert name in told
 
 
 @pytest.mark.parametrize(("codes", "worst"), [
@@ -114,25 +114,25 @@ def test_a_full_disk_behind_standard_output_is_told() -> None:
 def test_scenarios_are_listed_by_area_also_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     import json
 
-    assert main.run(["list-scenarios"]) == exits.OK
+    assert commands.run(["list-scenarios"]) == exits.OK
     listed = capsys.readouterr().out.split()
     assert set(catalog.ids()) <= set(listed)
-    assert main.run(["list-scenarios", "--json"]) == exits.OK
+    assert commands.run(["list-scenarios", "--json"]) == exits.OK
     table = json.loads(capsys.readouterr().out)
     assert [row["id"] for row in table] == list(catalog.ids())
     area = table[0]["area"]
-    assert main.run(["list-scenarios", "--area", area, "--json"]) == exits.OK
+    assert commands.run(["list-scenarios", "--area", area, "--json"]) == exits.OK
     assert {row["area"] for row in json.loads(capsys.readouterr().out)} == {area}
 
 
 def test_an_unknown_area_names_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["list-scenarios", "--area", "zzz"]) == exits.UNUSABLE
+    assert commands.run(["list-scenarios", "--area", "zzz"]) == exits.UNUSABLE
     assert catalog.summaries()[catalog.ids()[0]].area in capsys.readouterr().err
 
 
 def test_a_scenario_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     id = catalog.ids()[0]
-    assert main.run(["explain", id]) == exits.OK
+    assert commands.run(["explain", id]) == exits.OK
     assert capsys.readouterr().out.startswith(f"{id}\n")
 
 
@@ -142,7 +142,7 @@ def test_each_schema_is_a_schema(name: str, capsys: pytest.CaptureFixture[str]) 
 
     import jsonschema
 
-    assert main.run(["schema", name]) == exits.OK
+    assert commands.run(["schema", name]) == exits.OK
     schema = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator.check_schema(schema)
 

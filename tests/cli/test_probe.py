@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentrunproof.cli import exits, main
+from agentrunproof.cli import commands, exits
 from agentrunproof.errors import LabError
 from agentrunproof.lab import probe
 from agentrunproof.plan import catalog
@@ -55,7 +55,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_pass_is_0_and_leaves_the_certificate(
         lab: list[probe.Options], here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["probe", "fine.toml", "--certificate", "proof.json"]) == exits.OK
+    assert commands.run(["probe", "fine.toml", "--certificate", "proof.json"]) == exits.OK
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "PASS fine"
     assert out[-1] == "written: proof.json"
@@ -65,7 +65,7 @@ def test_a_pass_is_0_and_leaves_the_certificate(
 
 def test_a_failure_is_1_and_can_be_reproduced(
         lab: list[probe.Options], here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["probe", "broken.toml", "--deadline", "5", "--allow-python"]) == 1
+    assert commands.run(["probe", "broken.toml", "--deadline", "5", "--allow-python"]) == 1
     assert ("reproduce: agentrunproof probe broken.toml --sdk 0.24.0 --deadline 5 --allow-python"
             in capsys.readouterr().out)
 
@@ -74,28 +74,28 @@ def test_a_failure_is_1_and_can_be_reproduced(
     ("fine", 0), ("broken", 1), ("lacking", 2), ("lost", 2)])
 def test_the_verdict_decides_the_exit_code(lab: list[probe.Options], here: Path, name: str,
                                            code: int) -> None:
-    assert main.run(["probe", f"{name}.toml"]) == code
+    assert commands.run(["probe", f"{name}.toml"]) == code
 
 
 def test_of_several_scenarios_the_gravest_decides(
         lab: list[probe.Options], here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["fine.toml", "lacking.toml", "broken.toml", "lost.toml"]
-    assert main.run(["probe", *names]) == exits.VIOLATION
+    assert commands.run(["probe", *names]) == exits.VIOLATION
     assert capsys.readouterr().out.splitlines()[-1] == (
         "4 scenarios: 1 PASS, 1 FAIL, 1 UNTESTABLE, 1 ERROR")
-    assert main.run(["probe", "fine.toml", "lost.toml"]) == exits.UNUSABLE
+    assert commands.run(["probe", "fine.toml", "lost.toml"]) == exits.UNUSABLE
 
 
 def test_a_folder_takes_a_certificate_of_each_scenario(
         lab: list[probe.Options], here: Path) -> None:
-    assert main.run(["probe", "--all", "--out", "build/certificates"]) == exits.OK
+    assert commands.run(["probe", "--all", "--out", "build/certificates"]) == exits.OK
     written = {path.stem for path in (here / "build" / "certificates").iterdir()}
     assert written == set(catalog.ids())
 
 
 def test_json_tells_all_of_it_in_one_document(
         lab: list[probe.Options], here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["probe", "fine.toml", "lost.toml", "--json", "--out", "out"]) == 2
+    assert commands.run(["probe", "fine.toml", "lost.toml", "--json", "--out", "out"]) == 2
     fine, lost = json.loads(capsys.readouterr().out)
     assert (fine["verdict"], fine["written"]) == ("PASS", str(Path("out/fine.json")))
     assert lost == {"scenario": "lost", "verdict": "ERROR",
@@ -103,7 +103,7 @@ def test_json_tells_all_of_it_in_one_document(
 
 
 def test_options_reach_the_lab(lab: list[probe.Options], here: Path) -> None:
-    main.run(["probe", "fine.toml", "--sdk", "0.20.0", "--python", "3.12", "--deadline", "2.5",
+    commands.run(["probe", "fine.toml", "--sdk", "0.20.0", "--python", "3.12", "--deadline", "2.5",
               "--profile", "private", "--allow-python"])
     (options,) = lab
     assert (options.sdk, options.python, options.deadline, options.profile) == (
@@ -114,7 +114,7 @@ def test_options_reach_the_lab(lab: list[probe.Options], here: Path) -> None:
 
 def test_a_mode_becomes_part_of_the_id(
         lab: list[probe.Options], here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["probe", "broken.toml", "--mode", "run_sync"]) == 1
+    assert commands.run(["probe", "broken.toml", "--mode", "run_sync"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("FAIL broken-run-sync\n")
     assert "--mode run_sync" in out
@@ -138,7 +138,7 @@ def test_bad_input_is_one_clear_line_and_nothing_is_run(
         lab: list[probe.Options], here: Path, capsys: pytest.CaptureFixture[str],
         arguments: list[str], said: str) -> None:
     before = sorted(here.rglob("*"))
-    assert main.run(arguments) == exits.UNUSABLE
+    assert commands.run(arguments) == exits.UNUSABLE
     out, err = capsys.readouterr()
     assert out == ""
     assert said in err
@@ -150,7 +150,7 @@ def test_bad_input_is_one_clear_line_and_nothing_is_run(
 def test_an_unknown_scenario_suggests_the_nearest(
         lab: list[probe.Options], capsys: pytest.CaptureFixture[str]) -> None:
     id = catalog.ids()[0]
-    assert main.run(["probe", id[:-1]]) == exits.UNUSABLE
+    assert commands.run(["probe", id[:-1]]) == exits.UNUSABLE
     assert f"did you mean '{id}'?" in capsys.readouterr().err
 
 
@@ -161,7 +161,7 @@ def test_a_file_that_is_no_plan_is_one_clear_line(
         lab: list[probe.Options], here: Path, capsys: pytest.CaptureFixture[str],
         content: bytes) -> None:
     (here / "bad.toml").write_bytes(content)
-    assert main.run(["probe", "bad.toml"]) == exits.UNUSABLE
+    assert commands.run(["probe", "bad.toml"]) == exits.UNUSABLE
     err = capsys.readouterr().err
     assert err.startswith("error: bad.toml: ")
     assert len(err.splitlines()) == 1
@@ -174,7 +174,7 @@ def test_a_special_target_is_refused_before_anything_is_run(
     os.mkfifo(here / "pipe")
     os.symlink(here / "elsewhere", here / "link")
     for target in ("pipe", "link"):
-        assert main.run(["probe", "fine.toml", "--certificate", target]) == exits.UNUSABLE
+        assert commands.run(["probe", "fine.toml", "--certificate", target]) == exits.UNUSABLE
         assert target in capsys.readouterr().err
     assert lab == []
     assert not (here / "elsewhere").exists()
@@ -191,7 +191,7 @@ def test_a_certificate_that_cannot_be_written_never_hides_the_verdict(
         raise RecordError("TARGET_UNWRITABLE", f"{path}: no space left on device")
 
     monkeypatch.setattr(store, "write", full)
-    assert main.run(["probe", f"{name}.toml", "--certificate", "x.json"]) == code
+    assert commands.run(["probe", f"{name}.toml", "--certificate", "x.json"]) == code
     out, err = capsys.readouterr()
     assert f" {name}\n" in out
     assert "certificate_id: sha256:" in out

@@ -48,6 +48,10 @@ def check(data: bytes) -> Judgement:
     except AgentRunProofError as problem:
         return Judgement(valid=False, code=problem.code, message=problem.message,
                          hint=problem.hint, **found)
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as problem:
+        # Shapes are checked, but contents are anyone's: what makes no sense to a rule is refused.
+        return Judgement(valid=False, code="RECORD_SENSELESS", message="the contents make no "
+                         f"sense ({type(problem).__name__}: {problem!s:.100})", **found)
 
 
 def _steps(data: bytes, found: dict[str, Any]) -> Judgement:

@@ -179,7 +179,7 @@ class _Mode:
                     reject("RESPONSE_UNEXPLAINED", f"{run.where}: a response of the result is no "
                            "turn of the script")
             for entry in event["new_items"] or ():
-                kinds = _NEW_ITEM_TYPES.get(entry["item"].get("type", "message"), set())
+                kinds = _NEW_ITEM_TYPES.get(entry.get("item", {}).get("type", "message"), set())
                 if set(entry) != {"type", "agent", "item"} or entry["type"] not in kinds:
                     reject("RESULT_DIFFERS", f"{run.where}: a new item is no {entry.get('type')}")
                 if entry["agent"] not in self._plan.agents:

@@ -1,97 +1,20 @@
-"""The command line: its commands, and what becomes of their errors."""
+"""Entry point of ``agentrunproof`` and ``python -m agentrunproof``."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated, Any
-
-import typer
-
-from agentrunproof import __version__
-from agentrunproof.cli import certificates, exits, probing, scenarios
-from agentrunproof.cli.output import lines, note
-from agentrunproof.errors import AgentRunProofError
-
-# Rich would take longer to import than most commands take to run.
-app = typer.Typer(name="agentrunproof", rich_markup_mode=None, pretty_exceptions_enable=False,
-                  context_settings={"help_option_names": ["-h", "--help"]})
-
-app.command("list-scenarios")(scenarios.list_scenarios)
-app.command("explain")(scenarios.explain)
-app.command("probe")(probing.probe)
-app.command("check-certificate")(certificates.check_certificate)
-app.command("diff")(certificates.diff)
-app.command("schema")(scenarios.schema)
-
-#: What typer raises for wrong usage (its public names are subclasses).
-_UsageError: Any = typer.BadParameter.__base__
+from typing import NoReturn
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        lines([f"agentrunproof {__version__}"])
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[bool, typer.Option(
-        "--version", help="Print the version.", is_eager=True, callback=_print_version)] = False,
-) -> None:
-    """Behaviour contracts for the OpenAI Agents SDK.
-
-    Scripted plans drive the real Runner; what it does is judged and recorded in certificates
-    that anyone can judge again.
-    """
-
-
-def main() -> None:
-    """Entry point of ``agentrunproof`` and ``python -m agentrunproof``."""
-    sys.exit(run(sys.argv[1:]))
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code (see `agentrunproof.cli.exits`)."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # no title may fail in an ASCII terminal
-            stream.reconfigure(errors="backslashreplace")
+def main() -> NoReturn:
+    """Run the command line of this process and exit with its code."""
     try:
-        command = typer.main.get_command(app)
-        code = command.main(list(arguments), prog_name="agentrunproof", standalone_mode=False)
-        sys.stdout.flush()
-    except (KeyboardInterrupt, typer.Abort):
-        code = exits.INTERRUPTED
-    except BrokenPipeError:
-        code = _reader_gone()
-    except SystemExit as end:  # typer itself leaves with 1 when a pipe breaks
-        code = _reader_gone() if end.code == 1 else end.code
-    except _UsageError as error:
-        error.show()
-        code = exits.UNUSABLE
-    except AgentRunProofError as error:
-        code = _report(error, f"error: {error} [{error.code}]", exits.UNUSABLE)
-    except OSError as error:
-        code = _report(error, f"error: {error}", exits.UNUSABLE)
-    except Exception as error:
-        code = _report(error, f"agentrunproof crashed: {type(error).__name__}: {error} "
-                       "(please report it, with what AGENTRUNPROOF_DEBUG=1 shows)", exits.CRASH)
-    if code == exits.INTERRUPTED:
-        note("interrupted")
-    return int(code or exits.OK)
+        from agentrunproof.cli.commands import run  # in here, so that Ctrl-C may come at any time
 
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        from agentrunproof.cli.exits import INTERRUPTED
 
-def _report(error: Exception, message: str, code: int) -> int:
-    if os.environ.get("AGENTRUNPROOF_DEBUG"):
-        import traceback
-
-        traceback.print_exception(type(error), error, error.__traceback__)
-    note(" ".join(message.splitlines()))
-    return code
-
-
-def _reader_gone() -> int:
-    """Give the interpreter somewhere to flush what nobody reads."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return exits.READER_GONE
+        code = INTERRUPTED
+        print("interrupted", file=sys.stderr)
+    sys.exit(code)

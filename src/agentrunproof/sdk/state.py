@@ -26,10 +26,11 @@ class SavedState:
         self.branch = branch
         self.via = via
         self._state = state
-        self._saved = {"memory": lambda: None, "json": state.to_json,
-                       "string": state.to_string}[via]()
-        self._json = state.to_json()  # now: a sibling's run may touch what the states share
-        self._volatile = set(differing_paths(self._json, state.to_json()))
+        if via != "memory":
+            # Now, because a sibling's run may touch what the states share.
+            self._json = state.to_json()
+            self._text = state.to_string() if via == "string" else ""
+            self._volatile = set(differing_paths(self._json, state.to_json()))
 
     def record_saved(self, recorder: Recorder) -> None:
         recorder.add("state_saved", branch=self.branch, via=self.via,
@@ -53,9 +54,9 @@ class SavedState:
 
     async def _restored(self, agent: Any) -> Any:
         if self.via == "json":
-            return await RunState.from_json(agent, self._saved)
+            return await RunState.from_json(agent, self._json)
         if self.via == "string":
-            return await RunState.from_string(agent, self._saved)
+            return await RunState.from_string(agent, self._text)
         return self._state
 
 

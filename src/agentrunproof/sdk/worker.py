@@ -14,7 +14,9 @@ import json
 import os
 import sys
 import threading
+import time
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -33,10 +35,11 @@ def main() -> int:
     network = "audit-hook"
     if guard.enter_empty_namespace():
         network += "+namespace"
-    gc.disable()  # importing the SDK makes a lot of objects and no garbage
+    # Importing the SDK makes many objects and no garbage. Later, what is collected when must not
+    # depend on how much ran before: `_serve` collects after each plan.
+    gc.disable()
     from agentrunproof.sdk import compat
 
-    gc.enable()
     gc.freeze()
     _send(out, hello={"sdk": {"version": compat.sdk_version(), "files": compat.sdk_files_digest()},
                       "python": ".".join(map(str, sys.version_info[:3])), "network": network})
@@ -64,6 +67,7 @@ def _serve(entry: dict[str, Any], deadline: float, out: TextIO) -> None:
             _send(out, error={"plan": id, "code": "DRIVE_FAILED",
                               "message": f"{type(exc).__name__}: {exc}"})
             return
+    gc.collect()
     _send(out, done={"plan": id, "missing": missing})
 
 
@@ -75,20 +79,49 @@ def _timed(runs: Any, watch: Any, id: str, deadline: float, out: TextIO) -> Any:
 
         if watch.snapshot is not None:
             _send_run(out, id, timed_out(watch.snapshot()))
-        out.flush()
         os._exit(TIMED_OUT)
 
-    while True:
-        timer = threading.Timer(deadline, overdue)
-        timer.daemon = True
-        timer.start()
-        try:
+    with _Alarm(overdue) as alarm:
+        while True:
+            alarm.set(deadline)
             run = next(runs, None)
-        finally:
-            timer.cancel()
-        if run is None:
-            return
-        yield run
+            alarm.set(None)
+            if run is None:
+                return
+            yield run
+
+
+class _Alarm:
+    """One thread that calls `ring` unless it is set anew in time."""
+
+    def __init__(self, ring: Callable[[], None]) -> None:
+        self._ring = ring
+        self._changed = threading.Condition()
+        self._due: float | None = None
+        self._over = False
+
+    def set(self, seconds: float | None) -> None:
+        with self._changed:
+            self._due = None if seconds is None else time.monotonic() + seconds
+            self._changed.notify()
+
+    def __enter__(self) -> _Alarm:
+        threading.Thread(target=self._wait, name="asyncio_alarm", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+
+    def _wait(self) -> None:
+        with self._changed:
+            while not self._over:
+                left = None if self._due is None else self._due - time.monotonic()
+                if left is not None and left <= 0:
+                    self._ring()
+                    return
+                self._changed.wait(left)
 
 
 def _send_run(out: TextIO, id: str, run: Any) -> None:
