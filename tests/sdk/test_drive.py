@@ -1,0 +1,187 @@
+"""Whatever happens in a run is a result: hangs, exits, network, foreign code."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import agentrunproof
+from agentrunproof.plan import capabilities, loader
+
+pytestmark = pytest.mark.sdk
+
+WORKER = Path(agentrunproof.__file__).parent / "sdk" / "worker.py"
+
+HEAD = """
+title = "A tool at work"
+area = "test"
+contract = "What the tool does is observed."
+modes = ["run"]
+[agents.clerk]
+tools = ["act"]
+[tools.act]
+{tool}
+[[phases]]
+id = "only"
+input = "Act."
+script = [[{{ call = "act", id = "call-1" }}], [{{ say = "Done." }}]]
+expect = {{ outcome = "completed" }}
+"""
+
+
+def plan(tool, *, phases=""):
+    return loader.load_text(HEAD.format(tool=tool) + phases, "test-plan.toml")
+
+
+def work(plans, deadline="20", path=(), folder=None):
+    """Messages of a worker process, and its exit status."""
+    request = {"deadline": deadline, "path": [str(p) for p in path], "plans": [
+        {"id": id, "plan": plan.to_json(), "needs": capabilities.needed(plan)}
+        for id, plan in plans.items()]}
+    child = subprocess.run([sys.executable, "-I", str(WORKER)], input=json.dumps(request) + "\n",
+                           text=True, capture_output=True, cwd=folder, check=False, timeout=120)
+    return [json.loads(line) for line in child.stdout.splitlines()], child.returncode
+
+
+def runs(messages):
+    return [message["run"] for message in messages if "run" in message]
+
+
+def kinds(run):
+    return [event["kind"] for event in run["events"]]
+
+
+def outcome(run):
+    return next(e["outcome"] for e in run["events"] if e["kind"] == "run_finished")
+
+
+def test_a_tool_that_waits_for_ever_is_a_timeout_at_once():
+    started = time.monotonic()
+    messages, status = work({"hang": plan("hang = true")}, deadline="600")
+    assert status == 0
+    assert outcome(runs(messages)[0]) == "timeout"
+    assert "tool_started" in kinds(runs(messages)[0])
+    assert time.monotonic() - started < 120
+
+
+def test_a_tool_that_exits_the_interpreter_ends_only_its_run():
+    messages, status = work({
+        "exit": plan("exit = 3", phases='[[phases]]\nid = "next"\ninput = "Hi."\n'
+                                        'script = [[{ say = "Still here." }]]\n'),
+        "after": plan('returns = "done"')})
+    first, second, third = runs(messages)
+    assert outcome(first) == "raised"
+    raised = next(e for e in first["events"] if e["kind"] == "raised")
+    assert raised["error"] == {"type": "SystemExit", "message": "3"}
+    assert outcome(second) == outcome(third) == "completed"
+    assert status == 0
+    assert messages[-1] == {"footer": {"plans": 2}}
+
+
+FOREIGN = """
+import time, socket, sys
+def busy() -> str:
+    while True:
+        pass
+def asleep() -> str:
+    time.sleep(10**6)
+def call_home() -> str:
+    return "sent %d" % socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(
+        b"x", ("127.0.0.1", 9))
+def prints() -> str:
+    print("noise on stdout")
+    return "printed"
+"""
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    (tmp_path / "foreign_tools.py").write_text(FOREIGN)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["busy", "asleep"])
+def test_a_tool_that_blocks_for_real_is_cut_off_at_the_deadline(foreign, name):
+    messages, status = work({"blocks": plan(f'python = "python:foreign_tools:{name}"')},
+                            deadline="2", path=[foreign])
+    assert status == 3, "the process is given up, nothing in it can be trusted to stop"
+    assert outcome(runs(messages)[0]) == "timeout"
+    assert not any("footer" in message for message in messages)
+
+
+def test_a_tool_that_calls_home_fails(foreign):
+    messages, _ = work({"home": plan('python = "python:foreign_tools:call_home"')},
+                       path=[foreign])
+    failed = next(e for e in runs(messages)[0]["events"] if e["kind"] == "tool_finished")
+    assert failed["output"].startswith("An error occurred while running the tool")
+
+
+def test_what_a_tool_prints_does_not_disturb_the_protocol(foreign):
+    messages, status = work({"noise": plan('python = "python:foreign_tools:prints"')},
+                            path=[foreign])
+    assert status == 0
+    finished = next(e for e in runs(messages)[0]["events"] if e["kind"] == "tool_finished")
+    assert finished["output"] == "printed"
+
+
+def test_a_run_in_this_process_works_inside_a_running_loop():
+    from agentrunproof.sdk import here
+
+    async def main():
+        return [outcome({"events": run.events}) for run in here.observe(plan('returns = "x"'), 30)]
+
+    assert asyncio.run(main()) == ["completed"]
+
+
+def test_a_run_in_this_process_that_blocks_for_real_is_a_timeout(tmp_path, monkeypatch):
+    from agentrunproof.sdk import here
+
+    (tmp_path / "blocking_tool.py").write_text(
+        "import threading\nrelease = threading.Event()\n"
+        "def wait() -> str:\n    release.wait(60)\n    return 'late'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = list(here.observe(plan('python = "python:blocking_tool:wait"'), 1.0))
+    assert [outcome({"events": run.events}) for run in found] == ["timeout"]
+    sys.modules["blocking_tool"].release.set()
+    assert list(here.observe(plan('returns = "x"'), 30)), "the next plan gets its turn"
+
+
+def test_the_process_keeps_its_own_trace_provider():
+    from agents.tracing import get_trace_provider
+
+    from agentrunproof.sdk import here
+
+    before = get_trace_provider()
+    list(here.observe(plan('returns = "x"'), 30))
+    assert get_trace_provider() is before
+
+
+def test_virtual_time_orders_tools_by_their_delay_and_records_them_by_call():
+    text = """
+title = "Two tools"
+area = "test"
+contract = "Order of finishing is virtual, order of recording is that of the calls."
+modes = ["run"]
+[agents.clerk]
+tools = ["slow", "quick"]
+[tools.slow]
+returns = "slow"
+delay = 1000
+[tools.quick]
+returns = "quick"
+[[phases]]
+id = "only"
+input = "Act."
+script = [[{ call = "slow", id = "c1" }, { call = "quick", id = "c2" }], [{ say = "Done." }]]
+"""
+    started = time.monotonic()
+    messages, _ = work({"two": loader.load_text(text, "two.toml")})
+    calls = [(e["kind"], e["call"]) for e in runs(messages)[0]["events"]
+             if e["kind"].startswith("tool_")]
+    assert calls == [("tool_started", "c1"), ("tool_finished", "c1"),
+                     ("tool_started", "c2"), ("tool_finished", "c2")]
+    assert time.monotonic() - started < 120
