@@ -86,21 +86,28 @@ def _attack(attempts: Iterator[tuple[str, str, bytes]]) -> dict[str, Any]:
 
 def _forgeries(authentic: list[bytes], limit: int, chance: random.Random
                ) -> Iterator[tuple[str, str, bytes]]:
+    """At most `limit` forgeries, spread over kinds and certificates."""
     known = set(authentic)
-    found: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
-    for data in authentic:
-        made = certificate.from_json(canonical.parse(data))
-        for kind, forged in forgeries.forge(made):
+    certificates = [certificate.from_json(canonical.parse(data)) for data in authentic]
+    share = -(-limit // len(forgeries.KINDS))
+    for kind in forgeries.KINDS:
+        chance.shuffle(certificates)
+        rounds = [(made, forgeries.forge(made, kind)) for made in certificates]
+        left = share
+        while rounds and left:
+            made, forged = rounds.pop(0)
+            one = next(forged, None)
+            if one is None:
+                continue
+            rounds.append((made, forged))
             try:
-                written = certificate.to_bytes(forged)
+                written = certificate.to_bytes(one)
             except AgentRunProofError:
                 continue
             if written not in known:
-                found[kind].append((f"{made.scenario} on {made.producer.sdk.version}", written))
-    share = max(1, limit // len(found))
-    for kind, all_of_kind in found.items():
-        for place, data in chance.sample(all_of_kind, min(share, len(all_of_kind))):
-            yield kind, place, data
+                known.add(written)
+                left -= 1
+                yield kind, f"{made.scenario} on {made.producer.sdk.version}", written
 
 
 def _fields(authentic: list[bytes], limit: int, chance: random.Random

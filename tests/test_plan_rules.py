@@ -139,14 +139,44 @@ BROKEN: list[tuple[str, str, str]] = [
      "types.answer.fields.total.default", "each field"),
     (swap('area = "basic"', 'area = "basic"\nrun.output_guardrails = ["gate"]'),
      "run.output_guardrails", "not an output guardrail"),
-    (swap('area = "basic"', 'area = "basic"\nrun = { hooks = "none", '
-                            'hook_error = { on = "on_agent_start" } }'), "run.hook_error",
-     "no hooks"),
+    *((swap('area = "basic"', f'area = "basic"\nrun = {{ {run} }}'), place, says)
+      for run, place, says in (
+          ('hooks = "none", hook_error = { on = "on_agent_start" }', "run.hook_error",
+           "no hooks"),
+          ('hooks = "agent", hook_error = { on = "on_agent_start" }', "run.hook_error",
+           "no hooks"),
+          ('hook_error = { on = "on_agent_start", cancel = true, message = "no" }',
+           "run.hook_error.message", "says nothing"),
+          ('hooks = "run", hook_delay = { on = "on_agent_start", delay = 1 }',
+           "run.hook_delay", "no hooks"),
+          ('hook_delay = { on = "on_agent_start", delay = 0 }', "run.hook_delay.delay",
+           "above 0"),
+          ('tracing = false, sensitive_traces = false', "run.sensitive_traces", "no spans"))),
+    (swap('opens = "checked"', 'opens = "checked"\ndelay = -1'), "guardrails.gate.delay",
+     "above 0"),
+    (swap('opens = "checked"', 'opens = "checked"\ncleanup = 0'), "guardrails.gate.cleanup",
+     "above 0"),
+    *((swap('id = "go"', f'id = "go"\nreader = {{ {reader} }}'), place, says)
+      for reader, place, says in (
+          ("", "phases[1].reader", "waits"),
+          ("events = false, delay = 1", "phases[1].reader", "waits"),
+          ("delay = 0", "phases[1].reader.delay", "above 0"))),
+    (swap('area = "basic"', 'area = "basic"\nmodes = ["run"]').replace(
+        'id = "go"', 'id = "go"\nreader = { delay = 1 }'), "phases[1].reader", "streamed"),
+    (swap('area = "basic"', 'area = "basic"\nmodes = ["run_streamed"]').replace(
+        'id = "go"', 'id = "go"\nreader = { events = false }\ncancel = { when = "tool_output" }'),
+     "phases[1].reader.events", "cannot cancel"),
     (swap('area = "basic"', 'area = "basic"\nsession.kind = "python"'), "session.python",
      "goes with"),
     (swap('area = "basic"', 'area = "basic"\nsession.items = [{ user = "a", say = "b" }]'),
      "session.items[0]", "user and say"),
     (swap('after = "checked"', 'after = "cheked"'), "tools.t.after", "nothing opens it"),
+    (swap("needs_approval = true", 'enabled_until = "z"'), "tools.t.enabled_until",
+     "nothing opens it"),
+    (swap("needs_approval = true", 'enabled = false\nenabled_until = "checked"'),
+     "tools.t.enabled_until", "never enabled"),
+    (swap('input = "Hi"', 'input = [{ user = "Hi" }, { call = "t", id = "x" }, '
+          '{ call = "t", id = "x", args = { x = 2 } }]'), "phases[0].script", "'x' 3 times"),
     (swap('id = "go"', 'id = "pause"'), "phases", "'pause' 2 times"),
     (swap('input = "Hi"\n', ""), "phases[0]", "either input or resume"),
     (swap('id = "go"', 'id = "go"\ninput = "Hi"'), "phases[1]", "either input or resume"),
@@ -202,6 +232,13 @@ BROKEN: list[tuple[str, str, str]] = [
 
 def test_the_base_plan_itself_is_sound() -> None:
     assert load_text(BASE, "base.toml").start == "a"
+
+
+def test_an_input_may_repeat_a_call_word_for_word() -> None:
+    call = '{ call = "t", id = "old" }'
+    plan = load_text(swap('input = "Hi"', f'input = [{call}, {{ output = "1", of = "old" }}, '
+                                          f'{call}]'), "twice.toml")
+    assert lineage_calls(plan, plan.phases[0]) == ["old", "x"]
 
 
 @pytest.mark.parametrize(("text", "place", "says"), BROKEN,

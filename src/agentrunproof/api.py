@@ -24,7 +24,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import agentrunproof
 from agentrunproof.checker import check
 from agentrunproof.checker.judgement import Judgement
 from agentrunproof.errors import PlanError
@@ -54,8 +53,8 @@ from agentrunproof.plan.model import (
     ToolOutcome,
 )
 from agentrunproof.record import certificate as records
-from agentrunproof.record import events, store
-from agentrunproof.record.certificate import Certificate, Producer, Profile, Sdk
+from agentrunproof.record import store
+from agentrunproof.record.certificate import Certificate, Profile
 from agentrunproof.record.observation import Observation, PhaseRun
 
 if TYPE_CHECKING:
@@ -230,8 +229,9 @@ def run_scenario(scenario: Scenario | tuple[str, Plan], *, deadline: float = DEA
         PlanError: the plan contradicts itself, or names foreign Python that is not allowed.
         LabError: an earlier scenario in this process still hangs.
     """
-    from agentrunproof.lab.probe import certify, refuse_foreign
-    from agentrunproof.sdk import compat, here
+    from agentrunproof.lab.probe import certify, producer, refuse_foreign
+    from agentrunproof.lab.process import read_hello
+    from agentrunproof.sdk import features, here
 
     if isinstance(scenario, Scenario):
         id, plan = scenario.id, scenario.to_plan()
@@ -239,16 +239,11 @@ def run_scenario(scenario: Scenario | tuple[str, Plan], *, deadline: float = DEA
         id, plan = scenario
     trusted = isinstance(scenario, Scenario) if allow_python is None else allow_python
     refuse_foreign(id, plan, trusted)
-    missing = compat.missing(list(capabilities.needed(plan)))
-    runs = []
-    if not missing:
-        for run in here.observe(plan, deadline):
-            complete = tuple(events.make(**event) for event in run.events)
-            runs.append(PhaseRun(run.mode, run.phase, complete))
-    who = here.environment()
-    producer = Producer(version=agentrunproof.__version__, python=who["python"],
-                        sdk=Sdk(**who["sdk"]), network=who["network"])
-    return ScenarioResult(certify(id, plan, Observation(tuple(runs), tuple(missing)), producer,
+    missing = features.missing(list(capabilities.needed(plan)))
+    runs = [] if missing else [
+        PhaseRun(run.mode, run.phase, tuple(run.events)) for run in here.observe(plan, deadline)]
+    who = producer(read_hello(here.environment()))
+    return ScenarioResult(certify(id, plan, Observation(tuple(runs), tuple(missing)), who,
                                   profile))
 
 

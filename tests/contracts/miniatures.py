@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agentrunproof.plan.model import Run, Sees
+from agentrunproof.plan.model import Run, Sees, Session
 from agentrunproof.record.events import make
 from tests.contracts import worlds
 from tests.contracts.damage import (
@@ -104,11 +104,12 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("stream_parity", "SESSION_WRITES_DIFFER", worlds.tools,
               on("two", insert(make("session_written", op="pop")), STREAMED)),
     Miniature("stream_parity", "HANDOFFS_DIFFER", lambda: worlds.handoff(run=QUIET),
-              on("one", drop("handoff"), STREAMED)),
+              on("one", drop("handoff"), STREAMED),
+              also={"handoff_history": "HANDOFF_CALLBACK_MISSING"}),
     Miniature("stream_parity", "INTERRUPTIONS_DIFFER", worlds.fork,
               on("pause", change("interruption", arguments='{"x":1}'), STREAMED)),
     Miniature("stream_parity", "MODEL_CALLS_DIFFER", worlds.tools,
-              on("one", change("model_called", instructions="other"), STREAMED)),
+              on("one", change("model_called", settings={"store": True}), STREAMED)),
     Miniature("stream_parity", "TOOL_EXECUTIONS_DIFFER", worlds.tools,
               on("one", change("tool_started", arguments='{"x":1}'), STREAMED)),
     Miniature("stream_parity", "HOOKS_DIFFER", worlds.tools,
@@ -140,6 +141,9 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("tool_linkage", "DUPLICATE_OUTPUT", worlds.tools,
               on("two", change("session_read", match=_OBSERVED, items=more(output("c1", "3")))),
               also={"session_persistence": "SESSION_ITEM_FOREIGN"}),
+    Miniature("tool_linkage", "UNANSWERED_CALL", lambda: worlds.failing(session=Session()),
+              on("one", change("session_read", match=_OBSERVED, items=less(-1))),
+              also={"session_persistence": "SESSION_EFFECT_LOST"}),
     # --- exactly_once
     Miniature("exactly_once", "DUPLICATE_EXECUTION",
               lambda: worlds.tools(run=QUIET, expect={"tool_calls": {"add": 3}}),
@@ -155,6 +159,10 @@ MINIATURES: tuple[Miniature, ...] = (
               on("pause", insert(_STARTED))),
     Miniature("exactly_once", "MISSING_EXECUTION", lambda: worlds.nested(run=QUIET),
               on("rest", drop("tool_started", tool="pay"))),
+    Miniature("exactly_once", "SENSELESS_EXECUTION", worlds.misfits, on("one", insert(
+        make("tool_started", tool="count", call="c1", arguments="[]")))),
+    Miniature("exactly_once", "UNAPPROVED_EXECUTION", worlds.trusted_elsewhere),
+    Miniature("exactly_once", "DISABLED_EXECUTION", worlds.revoked),
     # --- model_script_consumed
     Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", lambda: worlds.tools(script=3)),
     Miniature("model_script_consumed", "SCRIPT_OVERRUN", lambda: worlds.tools(script=1)),
@@ -179,6 +187,9 @@ MINIATURES: tuple[Miniature, ...] = (
                            ("state_restored", "probe-json"))),
     Miniature("state_transition", "STATE_NOT_RESTORED", worlds.fork, on("approved", both(
         change("state_restored", error={"type": "UserError"}), drop("decision", None)))),
+    Miniature("state_transition", "RESULT_DEPENDS_ON_WAY", worlds.twins, on("stored", change(
+        "result", new_items=more({"type": "tool_approval_item", "agent": "a",
+                                  "item": call("pay", "p1")})))),
     # --- state_fork_isolation
     Miniature("state_fork_isolation", "SIBLING_STATE_MUTATED",
               lambda: worlds.fork(mutated=True)),
@@ -203,6 +214,9 @@ MINIATURES: tuple[Miniature, ...] = (
               on("two", change("session_read", match=_OBSERVED, items=more(say("never said"))))),
     Miniature("session_persistence", "SESSION_ORDER_CHANGED", worlds.tools,
               on("two", change("session_read", match=_OBSERVED, items=swapped(-1, -2)))),
+    Miniature("session_persistence", "SESSION_EFFECT_LOST",
+              lambda: worlds.failing(session=Session()),
+              on("one", change("session_read", match=_OBSERVED, items=less(-1, -2)))),
     Miniature("session_persistence", "SESSION_UNOBSERVED", worlds.tools,
               on("two", drop("session_read", **_OBSERVED))),
     # --- hook_order
@@ -255,11 +269,22 @@ MINIATURES: tuple[Miniature, ...] = (
       for type in ("function", "handoff", "agent")),
     Miniature("span_tree", "SPANS_UNOBSERVED", worlds.tools,
               on("one", drop("span_finished", None))),
+    Miniature("span_tree", "SPAN_TELLS_TOO_MUCH",
+              _retitled(worlds.tools, Run(sensitive_traces=False))),
+    *(Miniature("span_tree", "SPAN_TELLS_TOO_LITTLE", worlds.tools, on("one", change(
+        "span_finished", match={"type": "function"}, holds=(part,))))
+      for part in ("input", "output")),
+    Miniature("span_tree", "SPAN_WITHOUT_ERROR", worlds.hook_failing, on("one", change(
+        "span_finished", match={"type": "agent"}, error=""))),
     # --- usage_sum
     Miniature("usage_sum", "USAGE_DIFFERS", worlds.nested,
               on("rest", change("usage", input=20))),
     Miniature("usage_sum", "USAGE_DIFFERS", worlds.tools,
               on("one", change("usage", requests=3))),
+    Miniature("usage_sum", "USAGE_DIFFERS", worlds.twins,
+              on("stored", change("usage", requests=3))),
+    Miniature("usage_sum", "USAGE_DIFFERS", worlds.tried_again,
+              on("one", change("usage", requests=1))),
     Miniature("usage_sum", "USAGE_ENTRIES_DIFFER", worlds.tools,
               on("one", change("usage", entries=1))),
     Miniature("usage_sum", "USAGE_UNOBSERVED", worlds.tools, on("one", drop("usage"))),
@@ -268,6 +293,8 @@ MINIATURES: tuple[Miniature, ...] = (
               on("one", change("result", responses=less(0)))),
     Miniature("response_linkage", "RESPONSES_DIFFER", worlds.nested,
               on("rest", change("result", responses=more((say("outer"),))))),
+    Miniature("response_linkage", "EFFECT_UNTOLD", worlds.failing,
+              on("one", change("raised", new_items=less(1)))),
     # --- stream_complete
     Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", change(
         "stream_event", match={"name": "response.output_text.delta"}, text="let me"), STREAMED)),
@@ -312,6 +339,17 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("handoff_history", "HANDOFF_FILTER_IGNORED", lambda: worlds.handoff(filtered=True),
               on("one", change("model_called", 2, input=lambda items: (
                   *items, call("add", "c1"), output("c1", "3"))))),
+    Miniature("handoff_history", "HANDOFF_HISTORY_LOST", worlds.nested_history,
+              on("one", change("model_called", 1, input=lambda items: (
+                  {"role": "assistant", "content": "<CONVERSATION HISTORY>\n1. user: Hi\n"},)))),
+    Miniature("handoff_history", "HANDOFF_NESTING_IGNORED", worlds.nested_history,
+              on("one", change("model_called", 1, input=more({"type": "reasoning"})))),
+    Miniature("handoff_history", "HANDOFF_ITEM_REPEATED", worlds.nested_history,
+              on("one", change("model_called", 1, input=more(say("over to b", "m0"))))),
+    Miniature("handoff_history", "HANDOFF_CALLBACK_MISSING", lambda: worlds.handoff(run=QUIET),
+              on("one", drop("handoff"))),
+    Miniature("handoff_history", "HANDOFF_UNFIT_ACCEPTED",
+              lambda: worlds.typed_handoff('{"n":"5"}')),
     # --- guardrail_before_effect
     Miniature("guardrail_before_effect", "MODEL_CALLED_AFTER_TRIP",
               lambda: worlds.blocked(called=True)),
@@ -322,6 +360,15 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("guardrail_before_effect", "REJECTED_TOOL_STARTED", worlds.guarded,
               on("one", insert(make("tool_started", tool="add", call="c1")))),
     Miniature("guardrail_before_effect", "TRIP_NOT_RAISED", worlds.let_through),
+    Miniature("guardrail_before_effect", "REFUSED_OUTPUT_STORED", worlds.refused,
+              on("one", change("session_read", match=_OBSERVED, items=more(say("the secret"))))),
+    *(Miniature("guardrail_before_effect", "REFUSED_OUTPUT_STORED", world,
+                on("one", change("session_read", match=_OBSERVED, items=kept)),
+                also={"session_persistence": "SESSION_ITEM_FOREIGN"})
+      for world, kept in (
+          (lambda: worlds.refused(stops=True), lambda items: (
+              *items[:-1], output("c1", "the secret"))),
+          (lambda: worlds.refused(fallback="a secret"), more(say("a secret"))))),
     # --- max_turns
     Miniature("max_turns", "MAX_TURNS_OVERRUN", _retitled(worlds.tools, Run(max_turns=1))),
     Miniature("max_turns", "MAX_TURNS_OVERRUN", lambda: worlds.nested(nested_turns=1)),
@@ -333,4 +380,19 @@ MINIATURES: tuple[Miniature, ...] = (
     # --- task_cleanup
     Miniature("task_cleanup", "TASK_LEAKED", worlds.tools,
               on("one", insert(make("task_leaked", name="Runner._stray")))),
+    # --- agent_request
+    Miniature("agent_request", "INSTRUCTIONS_DIFFER", worlds.tools,
+              on("one", change("model_called", instructions="other"))),
+    Miniature("agent_request", "TOOLS_DIFFER", worlds.tools,
+              on("one", change("model_called", tools=()))),
+    Miniature("agent_request", "HANDOFFS_DIFFER", worlds.handoff,
+              on("one", change("model_called", handoffs=()))),
+    # --- guardrail_results
+    Miniature("guardrail_results", "GUARDRAIL_RESULT_LOST", worlds.guarded,
+              on("one", change("result", guardrails=less(0)))),
+    Miniature("guardrail_results", "GUARDRAIL_RESULT_LOST", worlds.blocked,
+              on("one", change("raised", guardrails=()))),
+    # --- cancellation
+    Miniature("cancellation", "TURN_AFTER_CANCEL", worlds.cancelled,
+              on("one", insert(make("model_called", agent="a")))),
 )

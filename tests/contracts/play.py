@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from agentrunproof.contracts.reading import handoff_tools
 from agentrunproof.plan.items import phase_input, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event, make
@@ -49,6 +50,7 @@ class Play:
         self.stream: list[Event] = []
         self.spans: list[Event] = []
         self.parent = ""
+        self.decided: list[str] = []
         self.agent = self.phase.agent or plan.start
         self.made: list[Item] = list(paused.made) if paused else []
         self.responses: list[list[Item]] = list(paused.responses) if paused else []
@@ -76,7 +78,9 @@ class Play:
 
     def span(self, type: str, name: str, under: int | None) -> int:
         number = len(self.spans)
-        self.spans.append(make("span_finished", span=number, type=type, name=name, parent=under))
+        holds = ("input", "output") if type == "function" else ()
+        self.spans.append(make("span_finished", span=number, type=type, name=name, parent=under,
+                               holds=holds))
         return number
 
     def _start(self, *, resumed: bool) -> None:
@@ -97,8 +101,7 @@ class Play:
     def turn(self, *items: Item, seen: list[Item] | None = None) -> None:
         """The current agent's model is called and answers with these items."""
         conversation = self.nested[self.parent] if self.parent else self.history
-        self.hook("on_llm_start")
-        self.add("model_called", agent=self.agent, input=tuple(seen or conversation))
+        self.call_model(seen or conversation)
         self.add("model_responded", agent=self.agent, output=items, usage=dict(USAGE),
                  response_id=f"r{self.count}")
         self.hook("on_llm_end")
@@ -112,6 +115,15 @@ class Play:
         for item in items:
             self._announce(item)
         self.stream.append(make("stream_event", type="raw", name="response.completed"))
+
+    def call_model(self, conversation: list[Item]) -> None:
+        """The current agent's model is called, and has not answered yet."""
+        agent = self.plan.agents[self.agent]
+        self.hook("on_llm_start")
+        self.add("model_called", agent=self.agent, input=tuple(conversation),
+                 instructions=agent.instructions or "",
+                 tools=tuple(tool for tool in agent.tools if self.plan.tools[tool].enabled),
+                 handoffs=tuple(handoff_tools(self.plan, self.agent)))
 
     def tool(self, name: str, id: str, text: str, *, hook: bool = True) -> None:
         """A tool runs for a call and its output joins the conversation."""
@@ -165,6 +177,8 @@ class Play:
 
     def guardrail(self, name: str, stage: str, **fields: Any) -> None:
         self.add("guardrail_checked", guardrail=name, stage=stage, agent=self.agent, **fields)
+        if not self.parent:
+            self.decided.append(name)
         if not stage.startswith("tool"):
             self.span("guardrail", name, self.under)
 
@@ -199,8 +213,10 @@ class Play:
 
     def fail(self, type: str, message: str = "") -> PhaseRun:
         self._usage()
+        if type == "HookFailure":
+            self.spans[self.under]["error"] = "Error in agent run"
         self.add("raised", error={"type": type, "message": message}, last_agent=self.agent,
-                 new_items=self._new_items(), responses=tuple(map(tuple, self.responses)))
+                 guardrails=tuple(sorted(self.decided)), new_items=self._new_items(), responses=tuple(map(tuple, self.responses)))
         return self.finish("raised")
 
     def _new_items(self) -> tuple[dict[str, Any], ...]:
@@ -213,7 +229,8 @@ class Play:
     def _result(self, text: str | None) -> None:
         self._usage()
         self.add("result", last_agent=self.agent, final_output=text, new_items=self._new_items(),
-                 history=(*self.input, *self.made), responses=tuple(map(tuple, self.responses)))
+                 history=(*self.input, *self.made), responses=tuple(map(tuple, self.responses)),
+                 guardrails=tuple(sorted(self.decided)))
 
     def finish(self, outcome: str) -> PhaseRun:
         if self.plan.session is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from agentrunproof.contracts.base import OK, CheckResult
 from agentrunproof.contracts.registry import CONTRACTS, find, judge, verdict
-from agentrunproof.plan.model import Run
+from agentrunproof.plan.model import Run, Session
 from agentrunproof.record.observation import Observation
 from tests.contracts import worlds
 from tests.contracts.miniatures import MINIATURES, Miniature
@@ -18,12 +18,17 @@ FAITHFUL = {
     "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
     "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),
     "guarded": worlds.guarded, "blocked": worlds.blocked, "raced": worlds.raced,
-    "cancelled": worlds.cancelled, "failing hook": worlds.hook_failing,
+    "nested history": worlds.nested_history,
+    "typed handoff": lambda: worlds.typed_handoff('{"n":5}'), "cancelled": worlds.cancelled, "failing hook": worlds.hook_failing,
     "unpaired input": worlds.fed_by_plan, "misfit calls": worlds.misfits,
     "nested failure": worlds.nested_failure, "call id used again": worlds.used_again,
     "refused handoff": worlds.handoff_refused, "deadline": worlds.deadline,
     "broken answer": worlds.model_fails, "nested trip": worlds.nested_trip,
     "late trip": lambda: worlds.raced(started=True, gate=None),
+    "twins": worlds.twins, "tried again": worlds.tried_again, "refused": worlds.refused,
+    "refused result": lambda: worlds.refused(stops=True),
+    "refused fallback": lambda: worlds.refused(fallback="a secret"),
+    "failing in a session": lambda: worlds.failing(session=Session()),
     "max turns": lambda: worlds.failing(Run(max_turns=2), "MaxTurnsExceeded"),
 }
 

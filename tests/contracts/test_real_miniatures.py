@@ -206,7 +206,8 @@ def test_a_stream_that_asks_something_else_is_told(runner: Any,
         return Runner.run_streamed(agent.clone(instructions="Be brief."), start, **options)
 
     monkeypatch.setattr(runner, "run_streamed", other)
-    assert _flipped(TOOLS) == {"stream_parity": "MODEL_CALLS_DIFFER"}
+    assert _flipped(TOOLS) == {"stream_parity": "MODEL_CALLS_DIFFER",
+                               "agent_request": "INSTRUCTIONS_DIFFER"}
 
 
 def test_one_state_for_two_branches_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agentrunproof.plan.model import (
     Agent,
+    Cancel,
     Decision,
     ExpectedOutcome,
     Guardrail,
@@ -15,6 +16,7 @@ from agentrunproof.plan.model import (
     Item,
     LiteralInput,
     ModelStep,
+    OutputType,
     Param,
     Phase,
     Plan,
@@ -81,10 +83,11 @@ def tools(run: Run | None = None, expect: dict[str, Any] | None = None,
     return declared, perform(declared, one=one, two=two)
 
 
-def failing(run: Run | None = None, error: str = "RuntimeError") -> World:
-    """A run that raises after a tool call; no session."""
+def failing(run: Run | None = None, error: str = "RuntimeError",
+            session: Session | None = None) -> World:
+    """A run that raises after two tool calls; without a session, if none is given."""
     declared = plan((hi("one", {"a": 2}, raised(error)),), agents={"a": Agent(tools=("add",))},
-                    tools={"add": ADD}, run=run or Run())
+                    tools={"add": ADD}, run=run or Run(), session=session)
 
     def one(play: Play) -> PhaseRun:
         for id in ("c1", "c2"):
@@ -131,6 +134,69 @@ def fork(run: Run | None = None, mutated: bool = False) -> World:
 
     return declared, perform(declared, pause=pause, approved=approved_act,
                              untouched=untouched_act)
+
+
+def twins() -> World:
+    """Two states of one pause that are resumed alike, one of them through JSON."""
+    alike = tuple(
+        Phase(id=id, script={"a": steps(1)}, resume=ResumeInput(
+            from_="pause", branch=id, via=via, decisions=(Decision(call="p1"),)))
+        for id, via in (("kept", "memory"), ("stored", "json")))
+    declared = plan((hi("pause", {"a": 1}, ExpectedOutcome(outcome="interrupted")), *alike),
+                    agents={"a": Agent(tools=("pay",))}, tools={"pay": PAY}, run=QUIET)
+
+    def pause(play: Play) -> PhaseRun:
+        play.turn(call("pay", "p1"))
+        return play.pause(("pay", "p1"))
+
+    def resumed(play: Play) -> PhaseRun:
+        play.tool("pay", "p1", "paid")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, pause=pause, kept=resumed, stored=resumed)
+
+
+def trusted_elsewhere() -> World:
+    """A tool approved for always on one agent runs unasked when another agent calls it."""
+    script = {"a": steps(1), "b": steps(2)}
+    always = Phase(id="always", script=script, resume=ResumeInput(
+        from_="pause", decisions=(Decision(call="p1", always=True),)))
+    declared = plan((hi("pause", {"a": 1}, ExpectedOutcome(outcome="interrupted")), always),
+                    agents={"a": Agent(tools=("pay",), handoffs=("to_b",)),
+                            "b": Agent(tools=("pay",))},
+                    tools={"pay": PAY}, handoffs={"to_b": Handoff(to="b")}, run=QUIET)
+
+    def pause(play: Play) -> PhaseRun:
+        play.turn(call("pay", "p1"))
+        return play.pause(("pay", "p1"))
+
+    def always_act(play: Play) -> PhaseRun:
+        play.tool("pay", "p1", "paid")
+        play.turn(call("transfer_to_b", "h1"))
+        play.handoff("h1", "b")
+        play.turn(call("pay", "p2"))
+        play.tool("pay", "p2", "paid")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, pause=pause, always=always_act)
+
+
+def revoked() -> World:
+    """A tool runs although the turn that calls it has opened the gate of its end."""
+    phase = Phase(id="one", input=LiteralInput(text="Hi"),
+                  script={"a": (ModelStep(opens="end"), ModelStep())})
+    declared = plan((phase,), agents={"a": Agent(tools=("add",))}, run=QUIET,
+                    tools={"add": dataclasses.replace(ADD, enabled_until="end")})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.tool("add", "c1", "3")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
 
 
 def stuck(approve: bool, nested: bool) -> World:
@@ -196,6 +262,40 @@ def handoff(run: Run | None = None, filtered: bool = False) -> World:
         play.tool("add", "c1", "3")
         play.turn(say("over to b", "m0"), call("transfer_to_b", "h1"))
         play.handoff("h1", "b", [*play.input, say("over to b", "m0")] if filtered else None)
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def nested_history() -> World:
+    """A handoff whose history is folded into one message for the next agent."""
+    declared = plan((hi("one", {"a": 1, "b": 1}),),
+                    agents={"a": Agent(handoffs=("b",)), "b": Agent()},
+                    run=dataclasses.replace(QUIET, nest_handoff_history=True))
+    summary = {"role": "assistant", "content": "<CONVERSATION HISTORY>\n1. user: Hi\n"
+                                               "2. assistant: over to b\n"}
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(say("over to b", "m0"), call("transfer_to_b", "h1"))
+        play.handoff("h1", "b", [summary])
+        play.turn(say("done"))
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def typed_handoff(arguments: str) -> World:
+    """A handoff that gives a level, declared as an integer."""
+    declared = plan((hi("one", {"a": 1, "b": 1}),),
+                    agents={"a": Agent(handoffs=("to_b",)), "b": Agent()},
+                    handoffs={"to_b": Handoff(to="b", input_type="level")}, run=QUIET,
+                    types={"level": OutputType(fields={"n": Param(type="integer")},
+                                               order=("n",))})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("transfer_to_b", "h1", arguments))
+        play.handoff("h1", "b")
         play.turn(say("done"))
         return play.complete("done")
 
@@ -272,9 +372,58 @@ def let_through() -> World:
     return declared, perform(declared, one=one)
 
 
+def refused(stops: bool = False, fallback: str | None = None) -> World:
+    """An output guardrail refuses what the run came to, and the session does not hold it.
+
+    That is the model's answer, the output of the tool at which the agent `stops`, or the
+    `fallback` of an error handler.
+    """
+    behavior = "stop_on_first_tool" if stops else "run_llm_again"
+    answers = 1 if stops or fallback else 2
+    declared = plan((hi("one", {"a": answers}, raised("OutputGuardrailTripwireTriggered")),),
+                    agents={"a": Agent(tools=("add",), tool_use_behavior=behavior,
+                                       output_guardrails=("out",))},
+                    guardrails={"out": Guardrail(kind="output", trips_on="secret")},
+                    tools={"add": ADD}, session=Session(), run=Run(
+                        hooks="none", tracing=False, on_max_turns=fallback,
+                        max_turns=None if fallback is None else 1))
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.tool("add", "c1", "3")
+        if answers == 2:
+            play.turn(say("the secret"))
+            play.session.pop()
+        play.guardrail("out", "output", tripped=True)
+        return play.fail("OutputGuardrailTripwireTriggered")
+
+    return declared, perform(declared, one=one)
+
+
+def tried_again() -> World:
+    """The Runner tries a failed model call again, which is no turn and calls no hook."""
+    declared = plan((hi("one", {"a": 2}),), agents={"a": Agent()},
+                    run=Run(retries=1, max_turns=1, tracing=False))
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(say("done"))
+        before = next(n for n, event in enumerate(play.events) if event["kind"] == "model_called")
+        play.events[before + 1:before + 1] = [
+            make("model_failed", agent="a", error={"type": "ConnectionError"}),
+            dict(play.events[before])]
+        return play.complete("done")
+
+    seen = perform(declared, one=one)
+    for run in seen.runs:
+        for event in run.of("usage"):
+            event.update(requests=2, entries=2)
+    return declared, seen
+
+
 def cancelled() -> World:
     """A stream that its consumer breaks off."""
-    first = hi("one", {"a": 2}, ExpectedOutcome(outcome="cancelled"))
+    first = hi("one", {"a": 2}, ExpectedOutcome(outcome="cancelled"),
+               cancel=Cancel(when="response.completed", mode="after_turn"))
     declared = plan((first,), agents={"a": Agent()}, modes=("run_streamed",))
 
     def one(play: Play) -> PhaseRun:
@@ -410,8 +559,7 @@ def model_fails() -> World:
     def one(play: Play) -> PhaseRun:
         play.turn(call("add", "c1"))
         play.tool("add", "c1", "3")
-        play.hook("on_llm_start")
-        play.add("model_called", agent="a", input=tuple(play.history))
+        play.call_model(play.history)
         play.add("model_failed", agent="a", error={"type": "RuntimeError"})
         play.stream.append(make("stream_event", type="raw", name="response.output_text.delta",
                                 text="It is "))

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from agentrunproof.errors import LabError
-from agentrunproof.lab import environments
+from agentrunproof.lab import environments, uv
 
-#: Does what uv would: `venv` makes an interpreter, `pip install` succeeds. `SAY` makes it fail.
+#: Does what uv would: `venv` makes an interpreter, `pip compile` a lock of what it was asked for,
+#: `pip sync` succeeds. `SAY` makes it fail, `SAY_ONLINE` unless it is offline.
 FAKE_UV = """
     #!{python}
     import json, os, sys
@@ -22,6 +23,17 @@ FAKE_UV = """
         log.write(json.dumps({{"args": sys.argv[1:], "env": sorted(os.environ)}}) + "\\n")
     if os.environ.get("FAIL_AT") in sys.argv:
         sys.exit(os.environ["SAY"])
+    if "SAY_ONLINE" in os.environ and "--offline" not in sys.argv:
+        sys.exit(os.environ["SAY_ONLINE"])
+    if "compile" in sys.argv:
+        asked = sys.stdin.read().split()
+        names = {{line.split("==")[0] for line in asked}} | {{"openai"}}
+        Path(sys.argv[sys.argv.index("--output-file") + 1]).write_text("".join(
+            f'[[packages]]\\nname = "{{name}}"\\nversion = "1.0"\\n'
+            f'wheels = [{{{{ hashes = {{{{ sha256 = "{{"ab" * 32}}" }}}} }}}}]\\n'
+            for name in sorted(names)))
+        with open({log!r} + ".asked", "w") as told:
+            told.write(" ".join(asked))
     if "venv" in sys.argv:
         interpreter = Path(sys.argv[-1], "bin", "python")
         interpreter.parent.mkdir(parents=True)
@@ -45,13 +57,20 @@ def calls(log: Path) -> list[list[str]]:
     return [json.loads(line)["args"] for line in log.read_text().splitlines()]
 
 
+def asked(log: Path) -> list[str]:
+    """The requirements that were last locked."""
+    return Path(f"{log}.asked").read_text().split()
+
+
 def test_an_environment_is_dated_to_its_release_and_isolated_from_the_user(log: Path) -> None:
     environment = environments.isolated("0.20.0")
-    venv, install = calls(log)
+    venv, lock, install = calls(log)
     assert {"venv", "--no-config", "--no-project"} < set(venv)
     assert venv[venv.index("--python") + 1] == sys.executable
-    assert {"pip", "install", "--no-config", "openai-agents==0.20.0"} < set(install)
-    assert install[install.index("--exclude-newer") + 1] == "2026-08-12T03:12:49Z"
+    assert {"pip", "compile", "--no-config"} < set(lock)
+    assert asked(log) == ["openai-agents==0.20.0"]
+    assert lock[lock.index("--exclude-newer") + 1] == "2026-08-12T03:12:49Z"
+    assert {"pip", "sync", "--no-config"} < set(install)
     assert environment.python.exists()
     running = f"{sys.version_info[0]}.{sys.version_info[1]}"
     assert environment.python.parent.parent.name == f"openai-agents-0.20.0-python-{running}"
@@ -61,8 +80,60 @@ def test_an_environment_is_built_once(log: Path) -> None:
     said: list[str] = []
     first = environments.isolated("0.20.0", say=said.append)
     assert environments.isolated("0.20.0", say=said.append) == first
-    assert len(calls(log)) == 2
+    assert len(calls(log)) == 3
     assert len(said) == 1
+
+
+def test_the_wheel_and_all_versions_are_on_record(log: Path) -> None:
+    environment = environments.isolated("0.20.0")
+    assert environment.wheel == "sha256:" + "ab" * 32
+    assert environments.locked(environment) == {"openai": "1.0", "openai-agents": "1.0"}
+
+
+def test_an_environment_of_an_earlier_version_is_used_without_a_lock(log: Path) -> None:
+    environment = environments.isolated("0.20.0")
+    (environment.python.parent.parent / environments.LOCK).unlink()
+    again = environments.isolated("0.20.0")
+    assert (again.python, again.wheel, environments.locked(again)) == (
+        environment.python, None, {})
+
+
+@pytest.mark.parametrize(("pin", "requirement", "options"), [
+    ("openai=lowest", "openai", ["--resolution", "lowest-direct"]),
+    ("openai=latest", None, ["--exclude-newer-package", "openai=9999-01-01T00:00:00Z"]),
+    ("openai=2.9.0", "openai==2.9.0",
+     ["--exclude-newer-package", "openai=9999-01-01T00:00:00Z"]),
+])
+def test_a_pin_is_an_environment_of_its_own(
+        log: Path, pin: str, requirement: str | None, options: list[str]) -> None:
+    environment = environments.isolated("0.20.0", "3.12", pins=[pin])
+    assert environment.python.parent.parent.name == f"openai-agents-0.20.0-python-3.12+{pin}"
+    lock = calls(log)[1]
+    start = lock.index(options[0])
+    assert lock[start:start + 2] == options
+    assert asked(log) == ["openai-agents==0.20.0", *([requirement] if requirement else [])]
+
+
+def test_a_pin_of_what_is_no_dependency_is_refused_and_nothing_is_left(log: Path) -> None:
+    with pytest.raises(LabError) as caught:
+        environments.isolated("0.20.0", pins=["opnai=latest"])
+    assert caught.value.code == "PIN_UNKNOWN"
+    assert list(environments.cache_folder().iterdir()) == []
+
+
+def test_without_network_what_uv_has_cached_will_do(
+        log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAY_ONLINE", "error: dns error")
+    assert environments.isolated("0.20.0").python.exists()
+    assert ["--offline" in call for call in calls(log)] == [False, True] * 3
+
+
+def test_the_cache_tells_which_releases_have_environments(log: Path) -> None:
+    environments.isolated("0.20.0", "3.12")
+    environments.isolated("0.20.0", "3.11")
+    environments.isolated("0.22.0", "3.12", pins=["openai=lowest"])
+    assert {sdk: sorted(pythons) for sdk, pythons in environments.cached().items()} == {
+        "0.20.0": ["3.11", "3.12"]}
 
 
 def test_a_release_newer_than_the_table_gets_the_newest_dependencies(log: Path) -> None:
@@ -73,7 +144,7 @@ def test_a_release_newer_than_the_table_gets_the_newest_dependencies(log: Path) 
 def test_another_python_is_left_to_uv_to_find(log: Path) -> None:
     other = "3.12" if sys.version_info[:2] != (3, 12) else "3.11"
     environment = environments.isolated("0.20.0", other)
-    venv, _ = calls(log)
+    venv = calls(log)[0]
     assert venv[venv.index("--python") + 1] == other
     assert environment.python.parent.parent.name.endswith(f"python-{other}")
 
@@ -92,29 +163,29 @@ def test_index_settings_hold_and_settings_of_other_environments_do_not(
 def test_of_two_that_build_the_same_the_first_wins(
         log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = environments.cache_folder() / "openai-agents-0.20.0-python-3.12"
-    real = environments._uv
+    real = uv.run
 
-    def beaten(arguments: list[str], sdk: str, python: str) -> None:
-        real(arguments, sdk, python)
-        if "install" in arguments:  # the other process finishes just now
+    def beaten(arguments: list[str], purpose: uv.Purpose, *, stdin: str = "") -> None:
+        real(arguments, purpose, stdin=stdin)
+        if "sync" in arguments:  # the other process finishes just now
             (home / "bin").mkdir(parents=True)
             (home / "bin" / "python").write_text("the other's")
 
-    monkeypatch.setattr(environments, "_uv", beaten)
+    monkeypatch.setattr(uv, "run", beaten)
     environment = environments.isolated("0.20.0", "3.12")
     assert environment.python.read_text() == "the other's"
     assert [entry.name for entry in environments.cache_folder().iterdir()] == [home.name]
 
 
 @pytest.mark.parametrize(("step", "said", "code"), [
-    ("install", "error: No solution found\n  cause: Because there is no version of "
+    ("compile", "error: No solution found\n  cause: Because there is no version of "
                 "openai-agents==99.0.0 and you require it", "RELEASE_UNKNOWN"),
-    ("install", "error: Request failed\n  cause: Failed to fetch: `http://index/`\n"
+    ("compile", "error: Request failed\n  cause: Failed to fetch: `http://index/`\n"
                 "  cause: dns error", "NO_NETWORK"),
-    ("install", "hint: Packages were unavailable because the network was disabled", "NO_NETWORK"),
-    ("install", "error: failed to write\n  cause: No space left on device (os error 28)",
+    ("compile", "hint: Packages were unavailable because the network was disabled", "NO_NETWORK"),
+    ("compile", "error: failed to write\n  cause: No space left on device (os error 28)",
      "DISK_FULL"),
-    ("install", "error: something new", "INSTALL_FAILED"),
+    ("compile", "error: something new", "INSTALL_FAILED"),
     ("venv", "error: No interpreter found for Python 3.99 in managed installations",
      "PYTHON_UNKNOWN"),
     ("venv", "error: Request failed\n  cause: Failed to download `https://pythons/3.9`\n"

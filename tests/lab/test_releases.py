@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentrunproof.checker.binding import known_releases
 from agentrunproof.errors import LabError
 from agentrunproof.lab import releases
+from agentrunproof.record import sdk_releases
 
 
 def test_the_table_is_in_order_and_dependencies_are_dated_after_each_upload() -> None:
@@ -16,7 +16,7 @@ def test_the_table_is_in_order_and_dependencies_are_dated_after_each_upload() ->
 
 
 def test_every_certified_release_is_in_the_table() -> None:
-    assert known_releases().keys() <= releases.known().keys()
+    assert sdk_releases.known().keys() <= releases.known().keys()
 
 
 def test_a_release_knows_its_oldest_python() -> None:
@@ -25,14 +25,20 @@ def test_a_release_knows_its_oldest_python() -> None:
 
 
 def test_what_was_not_certified_is_labelled_untested() -> None:
-    version, files = next(iter(known_releases().items()))
-    assert releases.label(version, files) == "certified"
-    assert releases.label("99.0.0", files) == "untested"
-    assert releases.label(version, "sha256:" + "0" * 64) == "untested"
+    version, files = next(iter(sdk_releases.known().items()))
+    assert sdk_releases.label(version, files) == "certified"
+    assert sdk_releases.label("99.0.0", files) == "untested"
+    assert sdk_releases.label(version, "sha256:" + "0" * 64) == "untested"
 
 
 def test_a_release_newer_than_the_table_may_exist() -> None:
     assert releases.find("99.0.0") is None
+
+
+def test_the_oldest_release_may_be_asked_for() -> None:
+    oldest = releases.find("0.0.2")
+    assert oldest is not None
+    assert next(iter(releases.known())) == oldest.version
 
 
 @pytest.mark.parametrize(("asked", "nearest"), [

@@ -95,6 +95,12 @@ def call_home() -> str:
 def prints() -> str:
     print("noise on stdout")
     return "printed"
+
+from agents import function_tool
+
+@function_tool(name_override="another_name")
+def ready() -> str:
+    return "made by its owner"
 """
 
 
@@ -126,6 +132,17 @@ def test_what_a_tool_prints_does_not_disturb_the_protocol(foreign):
     assert status == 0
     finished = next(e for e in runs(messages)[0]["events"] if e["kind"] == "tool_finished")
     assert finished["output"] == "printed"
+
+
+def test_a_ready_tool_is_called_by_its_name_in_the_plan_and_recorded_once_in_each_mode(foreign):
+    plan_of_two_modes = loader.load_text(
+        HEAD.format(tool='python = "python:foreign_tools:ready"').replace(
+            'modes = ["run"]', 'modes = ["run", "run_streamed"]'), "ready.toml")
+    messages, _ = work({"ready": plan_of_two_modes}, path=[foreign])
+    for run in runs(messages):
+        finished = [e for e in run["events"] if e["kind"] == "tool_finished"]
+        assert [(e["tool"], e["output"]) for e in finished] == [("act", "made by its owner")]
+        assert kinds(run).count("tool_started") == 1
 
 
 def test_a_run_in_this_process_works_inside_a_running_loop():

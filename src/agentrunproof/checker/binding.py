@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from agentrunproof import __version__, canonical
 from agentrunproof.checker.judgement import reject
 from agentrunproof.plan import catalog, rules
 from agentrunproof.plan.model import Plan
+from agentrunproof.record import sdk_releases
 from agentrunproof.record.certificate import Envelope, decode_exactly
 
 #: Versions of ours whose records this version can judge.
@@ -23,14 +21,6 @@ class Release:
 
     version: str
     certified: bool
-
-
-@cache
-def known_releases() -> dict[str, str]:
-    """Digests of the SDK's files by version, for the releases we certified."""
-    path = Path(__file__).parent.parent / "record" / "sdk_releases.json"
-    table: dict[str, str] = json.loads(path.read_bytes())
-    return table
 
 
 def read_plan(envelope: Envelope, notes: list[str]) -> Plan:
@@ -68,15 +58,15 @@ def check_producer(envelope: Envelope, notes: list[str]) -> Release:
     if producer.version not in OUR_VERSIONS:
         reject("PRODUCER_UNKNOWN", f"made by agentrunproof {producer.version}, which this version "
                "does not know", "check it with that version")
-    sdk, known = producer.sdk, known_releases()
-    if sdk.version in known:
-        if sdk.files != known[sdk.version]:
-            reject("SDK_FILES_DIFFER", f"the SDK's files are not those of release {sdk.version}",
-                   "it was changed, or is not what it says")
-        return Release(sdk.version, True)
+    sdk, known = producer.sdk, sdk_releases.known()
     for version, files in known.items():
-        if files == sdk.files:
+        if files == sdk.files and version != sdk.version:
             reject("SDK_VERSION_DIFFERS", f"the SDK's files are those of release {version}, not "
                    f"of {sdk.version}")
+    if sdk.version != sdk_releases.claimed(sdk.version, sdk.files):
+        reject("SDK_FILES_DIFFER", f"the SDK's files are not those of release {sdk.version}",
+               f"a changed SDK is recorded as {sdk.version}{sdk_releases.LOCAL}")
+    if sdk.version in known:
+        return Release(sdk.version, True)
     notes.append(f"untested SDK release {sdk.version}")
     return Release(sdk.version, False)

@@ -2,8 +2,8 @@
 
 Each rule here holds however wrong the Runner goes, because it is about our own instruments: what
 a session returned is what was put into it, a hook was called for something that exists, a stream
-brings what the model has sent, spans are numbered as they start. For releases we certified, the
-settings that reach a model are known, too.
+brings what the model has sent, spans are numbered as they start. What the Runner does with the
+plan's parts is for the contracts to judge.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from agentrunproof import canonical
 from agentrunproof.checker import streams
 from agentrunproof.checker.binding import Release
 from agentrunproof.checker.judgement import reject
 from agentrunproof.checker.sources import Sources, handoff_functions
 from agentrunproof.plan.items import session_items
-from agentrunproof.plan.model import Agent, Guardrail, Plan, ToolGuardrail
+from agentrunproof.plan.model import Guardrail, Plan, ToolGuardrail
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 from agentrunproof.shape import encode
@@ -28,6 +29,8 @@ _WITH_OUTPUT = ("on_agent_end", "on_tool_end")
 #: Types of spans that certified releases and our own model make.
 _SPAN_TYPES = frozenset({"trace", "task", "agent", "turn", "generation", "function", "handoff",
                          "guardrail"})
+_SPAN_PARTS = ("input", "output", "error")
+_SPAN_PARTS = ("input", "output", "error")
 _SPAN_ERRORS = frozenset({
     "", "Error in agent run", "Error running tool", "Error running tool (non-fatal)",
     "Error in call_model_input_filter", "Guardrail tripwire triggered",
@@ -41,16 +44,16 @@ def check(plan: Plan, seen: Observation, release: Release, *, private: bool) -> 
     """Refuse an observation whose parts contradict each other."""
     for mode in seen.modes:
         runs = seen.in_mode(mode)
-        sources = Sources(plan, release.certified and not private)
+        sources = Sources(plan, certified=release.certified, private=private)
         for run in runs:
             for event in run.of("tool_finished"):
                 sources.texts.add(event["output"])
         if plan.session is not None and plan.session.kind != "python":
             _check_session(plan, runs)
         for run in runs:
-            _Run(plan, run, sources, private).check()
+            _Run(plan, run, sources, release.certified).check()
             if run.mode == "run_streamed":
-                streams.check(plan, run, certified=release.certified)
+                streams.check(plan, run, certified=release.certified, private=private)
 
 
 def _check_session(plan: Plan, runs: tuple[PhaseRun, ...]) -> None:
@@ -80,11 +83,11 @@ def _check_session(plan: Plan, runs: tuple[PhaseRun, ...]) -> None:
 class _Run:
     """One run; every event is checked for what it names."""
 
-    def __init__(self, plan: Plan, run: PhaseRun, sources: Sources, private: bool) -> None:
+    def __init__(self, plan: Plan, run: PhaseRun, sources: Sources, certified: bool) -> None:
         self._plan = plan
         self._run = run
         self._sources = sources
-        self._private = private
+        self._certified = certified
 
     def check(self) -> None:
         rules: dict[str, Callable[[Event], None]] = {
@@ -92,7 +95,8 @@ class _Run:
             "guardrail_checked": self._guardrail, "handoff": self._handoff,
             "interruption": self._interruption, "state_saved": self._state,
             "state_restored": self._state, "usage": self._usage, "result": self._result,
-            "task_leaked": self._task,
+            "raised": self._result,
+            "task_leaked": self._task, "run_started": self._start,
         }
         running: set[str] = set()
         for event in self._run.events:
@@ -119,27 +123,25 @@ class _Run:
             else:
                 running.discard(path)
 
+    def _start(self, event: Event) -> None:
+        if not set(event["unheard"]) <= _HOOKS:
+            self._refuse("HOOK_UNKNOWN", "no release has the hooks that are called unheard")
+
     def _model_call(self, event: Event) -> None:
         if event["streamed"] != (self._run.mode == "run_streamed" and not event["parent"]):
             self._refuse("MODEL_CALL_DIFFERS", "a model is streamed exactly in a streamed run")
-        if not self._sources.certified:
-            return
-        name, agent = event["agent"], self._plan.agents[event["agent"]]
-        instructions = agent.instructions or ""
-        expected: dict[str, Any] = {
-            "tools": tuple(tool for tool in agent.tools if self._plan.tools[tool].enabled),
-            "handoffs": tuple(handoff_functions(self._plan, name)),
-            "output_type": agent.output_type or "",
-            "previous_response_id": "", "conversation_id": "",
-        }
-        if not instructions.startswith("python:"):
-            expected["instructions"] = instructions
-        for field, value in expected.items():
-            if event[field] != value:
-                self._refuse("MODEL_CALL_DIFFERS", f"{name} was called with other {field} than "
-                             "the plan gives it")
-        if event["settings"] not in _settings(self._plan, agent):
-            self._refuse("MODEL_CALL_DIFFERS", f"{name} was called with other settings")
+        functions = {name for agent in self._plan.agents
+                     for name in handoff_functions(self._plan, agent)}
+        if not (set(event["tools"]) <= set(self._plan.tools)
+                and set(event["handoffs"]) <= functions
+                and event["output_type"] in {"", *self._plan.types}):
+            self._refuse("MODEL_CALL_DIFFERS", "a model was given what the plan does not have")
+        known = [encode(settings) for settings in (
+            self._plan.run.model_settings,
+            *(agent.model_settings for agent in self._plan.agents.values()))]
+        for name, value in event["settings"].items():
+            if not any(canonical.same(value, given.get(name)) for given in known):
+                self._refuse("MODEL_CALL_DIFFERS", f"nobody declares the setting {name}")
 
     def _hook(self, event: Event) -> None:
         on, scope = event["on"], event["scope"]
@@ -184,7 +186,7 @@ class _Run:
         if event["call"] or event["behavior"] or event["error"] != error:
             self._refuse("GUARDRAIL_DIFFERS", f"{event['guardrail']} does something else")
         may_trip = spec.trips or (spec.trips_on is not None and (
-            self._private or any(spec.trips_on in text for text in self._sources.texts)))
+            self._sources.private or any(spec.trips_on in text for text in self._sources.texts)))
         if (spec.trips and not event["tripped"]) or (event["tripped"] and not may_trip):
             self._refuse("GUARDRAIL_DIFFERS", f"{event['guardrail']} decides otherwise")
 
@@ -197,7 +199,7 @@ class _Run:
         allowed = {spec.behavior}
         if spec.when is not None:
             allowed = {spec.behavior, "allow"}
-            if spec.kind == "input" and not self._private:
+            if spec.kind == "input" and not self._sources.private:
                 texts = {item["arguments"] for item in calls}
                 allowed = {spec.behavior if spec.when in text else "allow" for text in texts}
         if event["behavior"] not in allowed:
@@ -229,10 +231,10 @@ class _Run:
             self._refuse("USAGE_DIFFERS", "the total is not input and output")
 
     def _result(self, event: Event) -> None:
-        known = sorted(self._plan.guardrails)
-        if list(event["guardrails"]) != sorted(event["guardrails"]) or not set(
-                event["guardrails"]) <= set(known):
-            self._refuse("RESULT_DIFFERS", "the result names unknown guardrails")
+        known = {*self._plan.guardrails, *self._plan.tool_guardrails}
+        named = event["guardrails"] or ()
+        if list(named) != sorted(named) or not set(named) <= known:
+            self._refuse("RESULT_DIFFERS", f"the {event['kind']} names unknown guardrails")
 
     def _task(self, event: Event) -> None:
         if not all(part.isidentifier() or part == "<locals>"
@@ -249,7 +251,15 @@ class _Run:
                 self._refuse("SPANS_DIFFER", "spans are numbered as they start, parents first")
             if span["type"] == "trace" and (span["parent"] is not None or span.get("error")):
                 self._refuse("SPANS_DIFFER", "a trace has no parent and no error")
-            if self._sources.certified:
+            told = span.get("holds", ())
+            if list(told) != [part for part in _SPAN_PARTS if part in told] or (
+                    told and span["type"] != "function"):
+                self._refuse("SPANS_DIFFER", f"a {span['type']} span tells its {told}")
+            holds = span.get("holds", ())
+            if tuple(part for part in _SPAN_PARTS if part in holds) != holds or (
+                    holds and span["type"] != "function"):
+                self._refuse("SPANS_DIFFER", "a span tells something else of its call")
+            if self._certified:
                 self._span_names(span)
         generations = sum(span["type"] == "generation" for span in spans)
         calls = len(self._run.of("model_called"))
@@ -273,12 +283,3 @@ class _Run:
         if span["type"] not in _SPAN_TYPES or not told or not known:
             self._refuse("SPANS_DIFFER", f"no release makes a {span['type']} span "
                          f"{span['name']!r} {error!r}")
-
-
-def _settings(plan: Plan, agent: Agent) -> list[dict[str, Any]]:
-    """Settings that may reach the model: the agent's, over them the run's.
-
-    After a tool was used, the SDK may take `tool_choice` back.
-    """
-    given: dict[str, Any] = {**encode(agent.model_settings), **encode(plan.run.model_settings)}
-    return [given, {name: value for name, value in given.items() if name != "tool_choice"}]

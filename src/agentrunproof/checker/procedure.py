@@ -14,11 +14,13 @@
     comes from the plan, from a tool or from the SDK where the plan leaves the text to it.
  9. Coherence: sessions hold what was written to them, hooks, guardrails, streams, spans and
     figures speak of things that exist and happened.
-10. Contracts: judged again over plan and observation; the stored checks are exactly their results.
-11. Verdict: the one that follows from the checks.
+10. Known: what a packaged scenario gives on a release we certified is known, and it is that.
+11. Contracts: judged again over plan and observation; the stored checks are exactly their results.
+12. Verdict: the one that follows from the checks.
 
 Steps 1 to 3 show that the record is whole, 4 and 5 what it is about, 6 to 9 that our observer can
-have written it, 10 and 11 that its judgement follows. Who wrote it is for a signature to say.
+have written it, 10 that the release really does so where we have seen it, 11 and 12 that its
+judgement follows. Who wrote it is for a signature to say. ``docs/trust.md`` tells what is left.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentrunproof import canonical
-from agentrunproof.checker import binding, coherence, course, provenance
+from agentrunproof.checker import binding, coherence, course, known, provenance
 from agentrunproof.checker.judgement import Judgement, reject
 from agentrunproof.contracts import registry
 from agentrunproof.errors import AgentRunProofError
@@ -55,7 +57,7 @@ def check(data: bytes) -> Judgement:
 
 
 def _steps(data: bytes, found: dict[str, Any]) -> Judgement:
-    value = _read(data)                                                                      # 1
+    value = read(data)                                                                       # 1
     envelope = certificate.read_envelope(value)                                              # 2
     if envelope.id != certificate.certificate_id(value):                                     # 3
         reject("ID_DIFFERS", "the id is not the digest of the record's content",
@@ -70,12 +72,14 @@ def _steps(data: bytes, found: dict[str, Any]) -> Judgement:
     private = envelope.profile == "private"
     underived = provenance.check(plan, seen, release, private=private)                       # 8
     coherence.check(plan, seen, release, private=private)                                    # 9
-    _judge(plan, seen, envelope)                                                       # 10 and 11
+    known.check(envelope, release)                                                          # 10
+    _judge(plan, seen, envelope)                                                     # 11 and 12
     return Judgement(valid=True, code="OK", verdict=envelope.verdict, checks=envelope.checks,
                      notes=tuple(notes), underived=underived, **found)
 
 
-def _read(data: bytes) -> Any:
+def read(data: bytes) -> Any:
+    """Step 1, which every record shares."""
     value = canonical.parse(data)
     if data.removesuffix(b"\n") != canonical.dumps(value):
         reject("NOT_CANONICAL", "the bytes are not the canonical form of what they say",

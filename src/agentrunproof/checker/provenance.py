@@ -41,29 +41,28 @@ def check(plan: Plan, seen: Observation, release: Release, *, private: bool) -> 
         than the equality of payloads.
     """
     underived = 0
+    certified = release.certified
     # Releases up to 0.20.0 keep paused nested runs for the whole process, so a later mode may go
     # on with a call that an earlier one made.
     made: set[tuple[str, str, str]] = set()
     for mode in seen.modes:
-        walk = _Mode(plan, Sources(plan, release.certified and not private), made, private)
+        sources = Sources(plan, certified=certified, private=private)
+        walk = _Mode(plan, sources, made)
         for run in seen.in_mode(mode):
             walk.check(run)
-        underived += walk.underived
+        underived += sources.underived
     return underived
 
 
 class _Mode:
     """Walks the runs of one mode in order; tools count their calls across phases."""
 
-    def __init__(self, plan: Plan, sources: Sources, made: set[tuple[str, str, str]],
-                 private: bool) -> None:
+    def __init__(self, plan: Plan, sources: Sources, made: set[tuple[str, str, str]]) -> None:
         self._plan = plan
         self._sources = sources
-        self._private = private
         self._made = made
         self._invocations: Counter[str] = Counter()
         self._errors = error_patterns(plan)
-        self.underived = 0
 
     def check(self, run: PhaseRun) -> None:
         _check_models(self._plan, run)
@@ -145,10 +144,12 @@ class _Mode:
 
     def _check_output(self, run: PhaseRun, event: Event, template: str, given: dict[str, Any],
                       tool: Tool) -> None:
-        if event["output"] in (render(template, given), render(template, _as_floats(tool, given))):
+        # Old releases run a tool on its defaults when its arguments are no object.
+        variants = (given, _as_floats(tool, given), declared_arguments(tool, "{}"))
+        if event["output"] in [render(template, arguments) for arguments in variants[:2 + (
+                not given)]]:
             return
-        if self._private and "{" in template:
-            self.underived += 1
+        if self._sources.private and "{" in template and self._sources.authored(event["output"]):
             return
         if not _fits_types(tool, given) and _skeleton(template).fullmatch(event["output"]):
             return  # the SDK has turned the arguments into the declared types

@@ -38,11 +38,14 @@ class Sources:
     Args:
         plan: the plan.
         certified: whether the SDK's own wording is known.
+        private: whether texts are digests, of which only the equality is known; `underived` then
+            counts the texts that equal no other.
     """
 
-    def __init__(self, plan: Plan, certified: bool) -> None:
+    def __init__(self, plan: Plan, *, certified: bool, private: bool) -> None:
         self.plan = plan
-        self.certified = certified
+        self.private = private
+        self.underived = 0
         self.calls: dict[str, list[Item]] = {}
         self.outputs: dict[str, set[str]] = {}
         self._items: dict[tuple[str, str], list[Item]] = {}
@@ -53,7 +56,7 @@ class Sources:
             if item.get("type") == _OUTPUT:
                 self.outputs.setdefault(item["call_id"], set()).add(item["output"])
         self.texts = set(_declared_texts(plan))
-        self._authored = _authored(plan) if certified else None
+        self._authored = _authored(plan) if certified and not private else None
 
     def made_call(self, call: str, name: str) -> Item | None:
         """The scripted call of that id and function, if there is one."""
@@ -75,6 +78,9 @@ class Sources:
 
     def authored(self, text: str) -> bool:
         """Whether the SDK may have written the text itself."""
+        if self.private:
+            self.underived += 1
+            return bool(_DIGEST.fullmatch(text))
         return self._authored is None or bool(self._authored.fullmatch(text))
 
     def _explains_output(self, item: Item) -> bool:
@@ -103,9 +109,13 @@ class Sources:
         """Whether it is the message into which the SDK folds the history before a handoff."""
         if set(item) != {"role", "content"} or item["role"] not in ("assistant", "developer"):
             return False
-        return self._authored is None or bool(_HISTORY.fullmatch(str(item["content"])))
+        text = str(item["content"])
+        if self._authored is None:
+            return self.authored(text)
+        return bool(_HISTORY.fullmatch(text))
 
 
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _HISTORY = re.compile(
     r"For context, here is the conversation so far between the user and the previous agent:\n"
     r"<CONVERSATION HISTORY>\n(\d+\. .*\n?)+\n?</CONVERSATION HISTORY>", re.DOTALL)
@@ -216,6 +226,7 @@ def _authored(plan: Plan) -> re.Pattern[str]:
         r"Tool execution was not approved\.",
         r"Tool execution cancelled\.",
         r"Multiple handoffs detected, ignoring this one\.",
+        r"Output withheld by an output guardrail\.",
         rf"Tool '({tools})' timed out after [0-9.e+\-]+ seconds\.",
         rf"Tool '({_one_of(sorted(scripted))})' not found\.",
         _one_of([json.dumps({"assistant": agent}) for agent in plan.agents]),

@@ -10,7 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from agentrunproof import __version__
-from agentrunproof.cli import certificates, exits, probing, scenarios
+from agentrunproof.cli import (
+    bisecting,
+    certificates,
+    exits,
+    matrices,
+    matrix,
+    probing,
+    releases,
+    scenarios,
+)
 from agentrunproof.cli.output import lines, note
 from agentrunproof.errors import AgentRunProofError
 
@@ -23,6 +32,11 @@ app.command("explain")(scenarios.explain)
 app.command("probe")(probing.probe)
 app.command("check-certificate")(certificates.check_certificate)
 app.command("diff")(certificates.diff)
+app.command("matrix", cls=matrix.WithCommand)(matrix.matrix)
+app.command("merge")(matrices.merge)
+app.command("check-matrix")(matrices.check_matrix)
+app.command("bisect", cls=matrix.WithCommand)(bisecting.bisect)
+app.command("releases")(releases.releases)
 app.command("schema")(scenarios.schema)
 
 #: What typer raises for wrong usage (its public names are subclasses).

@@ -53,6 +53,12 @@ def resolve_all(names: Iterable[str]) -> list[Named]:
     return list(found.values())
 
 
+def import_folders(chosen: Iterable[Named]) -> list[str]:
+    """Where a plan file's ``python:`` references are looked for: beside it, and right here."""
+    folders = [one.folder for one in chosen if one.folder is not None]
+    return [str(folder) for folder in dict.fromkeys([*folders, Path.cwd()])]
+
+
 def is_file(name: str) -> bool:
     """Whether an argument names a file rather than a packaged scenario."""
     if name in catalog.summaries():

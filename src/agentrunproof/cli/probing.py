@@ -13,7 +13,7 @@ import typer
 from agentrunproof.cli import exits, plans
 from agentrunproof.cli.output import Progress, lines, note, paint, table
 from agentrunproof.errors import AgentRunProofError, PlanError, RecordError
-from agentrunproof.lab import releases
+from agentrunproof.record import sdk_releases
 from agentrunproof.report import tables, text
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def probe(
     targets = _targets([id for id, _ in scoped], certificate, out)
     options = lab.Options(sdk=sdk, python=python, deadline=f"{deadline:g}",
                           profile=profile.value, allow_python=allow_python,
-                          path=_import_folders(chosen))
+                          path=plans.import_folders(chosen))
     extras = _extra_options(python, modes, deadline, allow_python)
     commands = {id: _command(one.name, extras)
                 for (id, _), one in zip(scoped, chosen, strict=True)}
@@ -156,12 +156,6 @@ def _targets(ids: list[str], certificate: Path | None, out: Path | None) -> dict
     return targets
 
 
-def _import_folders(chosen: list[plans.Named]) -> list[str]:
-    """Where a plan file's ``python:`` references are looked for: beside it, and right here."""
-    folders = [one.folder for one in chosen if one.folder is not None]
-    return [str(folder) for folder in dict.fromkeys([*folders, Path.cwd()])]
-
-
 def _settle(outcome: Outcome, target: Path | None, command: str) -> _Result:
     """Write an outcome's certificate; a failure to do so never hides the verdict."""
     from agentrunproof.record import certificate, store
@@ -186,7 +180,7 @@ def _result_lines(result: _Result) -> list[str]:
         assert outcome.error is not None
         return text.error_lines(outcome.scenario, outcome.error, paint())
     sdk = outcome.certificate.producer.sdk
-    label = releases.label(sdk.version, sdk.files)
+    label = sdk_releases.label(sdk.version, sdk.files)
     told = text.outcome_lines(outcome.certificate, result.id, label, paint(), result.reproduce)
     return [*told, f"written: {result.written}"] if result.written else told
 
@@ -198,7 +192,7 @@ def _result_table(result: _Result) -> dict[str, Any]:
         return {"scenario": outcome.scenario, "verdict": outcome.verdict,
                 "error": tables.error_table(outcome.error)}
     sdk = outcome.certificate.producer.sdk
-    label = releases.label(sdk.version, sdk.files)
+    label = sdk_releases.label(sdk.version, sdk.files)
     found = tables.outcome_table(outcome.certificate, result.id, label)
     if result.unwritten is not None:
         found["error"] = tables.error_table(result.unwritten)

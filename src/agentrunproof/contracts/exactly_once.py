@@ -4,7 +4,10 @@
 loop." (https://openai.github.io/openai-agents-python/running_agents/#the-agent-loop) "If the
 approval rule requires approval and no decision for that tool call is stored, execution pauses";
 "per-call approvals are scoped to the specific call ID"; "the resumed run continues where it left
-off". (https://openai.github.io/openai-agents-python/human_in_the_loop/)
+off". (https://openai.github.io/openai-agents-python/human_in_the_loop/) Arguments that are no JSON
+object are none of a function's, so such a call is refused (openai-agents-python#3166); and so is
+the call of a tool that was disabled by then (#3118): "Disabled tools are completely hidden from the
+LLM at runtime" (https://openai.github.io/openai-agents-python/tools/).
 
 A lineage is a run with the paused runs it continues. A nested agent run is entered again when it
 is resumed; its own tools still count once.
@@ -15,6 +18,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import Item, calls_made, decided, lineage
@@ -33,6 +37,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         runs = lineage(plan, seen, run)
         yield from _too_often(plan, run, runs)
         yield from _unapproved(plan, run, runs)
+        yield from _senseless(plan, run)
+        yield from _disabled(plan, run)
         if run.outcome == "completed":
             yield from _missing(plan, run, runs)
 
@@ -57,6 +63,31 @@ def _unapproved(plan: Plan, run: PhaseRun, runs: tuple[PhaseRun, ...]) -> Found:
             state = "no decision was made" if decision is None else "it was rejected"
             yield Violation("UNAPPROVED_EXECUTION", run.where,
                             f"{event['tool']} was started for call {event['call']}: {state}")
+
+
+def _senseless(plan: Plan, run: PhaseRun) -> Found:
+    for event in run.of("tool_started"):
+        tool = plan.tools.get(event["tool"])
+        if tool is not None and tool.agent is None and tool.python is None and (
+                _object(event["arguments"]) is None):
+            yield Violation("SENSELESS_EXECUTION", run.where, f"{event['tool']} was started for "
+                            f"call {event['call']} with the arguments {event['arguments']}")
+
+
+def _disabled(plan: Plan, run: PhaseRun) -> Found:
+    """A tool is disabled at the latest when the answer is there whose turn opens its gate."""
+    opened: set[str | None] = set()
+    turn: Counter[str] = Counter()
+    for event in run.of("model_called", "tool_started"):
+        if event["kind"] == "model_called":
+            steps = plan.phase(run.phase).script.get(event["agent"], ())[turn[event["agent"]]:]
+            turn[event["agent"]] += 1
+            opened |= {step.opens for step in steps[:1]}
+            continue
+        tool = plan.tools.get(event["tool"])
+        if tool is not None and tool.enabled_until is not None and tool.enabled_until in opened:
+            yield Violation("DISABLED_EXECUTION", run.where, f"{event['tool']} was started for "
+                            f"call {event['call']} after it had been disabled")
 
 
 def _missing(plan: Plan, run: PhaseRun, runs: tuple[PhaseRun, ...]) -> Found:
@@ -97,16 +128,14 @@ def _due(plan: Plan, agent: str, item: Item) -> bool:
     if item.get("type") != "function_call" or name not in offered:
         return False
     tool = plan.tools[name]
-    return tool.enabled and tool.python is None and _fits(tool, str(item.get("arguments")))
+    return (tool.enabled and tool.enabled_until is None and tool.python is None
+            and _fits(tool, str(item.get("arguments"))))
 
 
 def _fits(tool: Tool, arguments: str) -> bool:
     """Whether the arguments are of the declared shape beyond doubt."""
-    try:
-        given = json.loads(arguments)
-    except ValueError:
-        return False
-    if not isinstance(given, dict):
+    given = _object(arguments)
+    if given is None:
         return False
     if tool.agent is not None:
         return isinstance(given.get("input"), str)
@@ -117,6 +146,15 @@ def _fits(tool: Tool, arguments: str) -> bool:
         for name, value in given.items())
 
 
+def _object(arguments: str) -> dict[str, Any] | None:
+    """The JSON object that a text holds, if it does."""
+    try:
+        given = json.loads(arguments)
+    except ValueError:
+        return None
+    return given if isinstance(given, dict) else None
+
+
 CONTRACT = Contract(
     name="exactly_once",
     promise="Each call is executed once; none that waits for a decision or was rejected is.",
@@ -125,6 +163,8 @@ CONTRACT = Contract(
     codes={
         "DUPLICATE_EXECUTION": "a tool was started more often than the model called it",
         "UNAPPROVED_EXECUTION": "a tool was started for a call that was pending or rejected",
+        "SENSELESS_EXECUTION": "a tool was started on arguments that are no JSON object",
+        "DISABLED_EXECUTION": "a tool was started after it had been disabled",
         "MISSING_EXECUTION": "a completed run never started a tool for a call it should execute",
     },
     applies=lambda plan, seen: bool(plan.tools),

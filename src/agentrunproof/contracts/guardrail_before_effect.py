@@ -7,14 +7,18 @@ guardrails run before a tool is executed" and can skip the call or raise.
 (https://openai.github.io/openai-agents-python/guardrails/) A guardrail beside the agent that has
 tripped before the model answers lets no tool of that answer start (openai-agents-python#2688);
 this is judged where the plan's gates force that order.
+
+A final output that an output guardrail refused must not be read from the session by the next run
+(openai-agents-python#4184, #4412, #4507); this is judged by the words on which the guardrail trips.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT
+from agentrunproof.contracts.reading import CUT_SHORT, Item, output_text
+from agentrunproof.plan.items import item_text
 from agentrunproof.plan.model import Phase, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -29,6 +33,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
                 yield from _stopped_input(plan, run, check)
             if check["stage"] == "tool_input" and check["behavior"] not in ("", "allow"):
                 yield from _stopped_tool(run, check)
+            if check["stage"] == "output" and check["tripped"]:
+                yield from _stopped_output(plan, run, check)
         yield from _not_raised(run)
 
 
@@ -51,6 +57,36 @@ def _stopped_tool(run: PhaseRun, check: Event) -> Found:
     if any((event["parent"], event["call"]) == key for event in run.of("tool_started")):
         yield Violation("REJECTED_TOOL_STARTED", run.where, f"the tool was started for call "
                         f"{check['call']}, which {check['guardrail']} did not allow")
+
+
+def _stopped_output(plan: Plan, run: PhaseRun, check: Event) -> Found:
+    guardrail = plan.guardrails.get(check["guardrail"])
+    observed = [event for event in run.of("session_read") if event["op"] == "observe"]
+    if check["parent"] or guardrail is None or guardrail.trips_on is None or not observed:
+        return
+    refused = _final_output(plan, run)
+    for item in observed[-1]["items"]:
+        text = output_text(item) if "output" in item else item_text(item)
+        if guardrail.trips_on in text and refused(item):
+            yield Violation("REFUSED_OUTPUT_STORED", run.where, "the session holds what "
+                            f"{check['guardrail']} refused")
+
+
+def _final_output(plan: Plan, run: PhaseRun) -> Callable[[Item], bool]:
+    """Which items of a session tell the final output of a run that ended with one.
+
+    The message of the model's last answer, the message of an error handler, or the output of a
+    tool at which the agent stopped.
+    """
+    answers = [event for event in run.of("model_responded") if not event["parent"]]
+    answer = answers[-1]["output"] if answers else ()
+    calls = {event["call"] for event in run.of("tool_finished") if not event["parent"]}
+    asked = any(item.get("type") == "function_call" for item in answer)
+    said = {item_text(item) for item in answer if item.get("type") == "message" and not asked}
+    fallback = plan.run.on_max_turns
+    if (asked or not answers) and fallback is None:
+        return lambda item: item.get("call_id") in calls and "output" in item
+    return lambda item: item.get("role") == "assistant" and item_text(item) in said | {fallback}
 
 
 def _not_raised(run: PhaseRun) -> Found:
@@ -79,6 +115,7 @@ CONTRACT = Contract(
                                    "called all the same",
         "TOOL_STARTED_AFTER_TRIP": "a tool was started after an input guardrail stopped the run",
         "REJECTED_TOOL_STARTED": "a tool was started for a call its input guardrail did not allow",
+        "REFUSED_OUTPUT_STORED": "what an output guardrail refused is in the session",
         "TRIP_NOT_RAISED": "a tripwire was triggered and the run ended without an exception",
     },
     applies=lambda plan, seen: bool(plan.guardrails or plan.tool_guardrails),

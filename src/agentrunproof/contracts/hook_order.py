@@ -7,10 +7,11 @@ returns"; on_tool_start "called immediately before a local tool is invoked", on_
 "immediately after"; on_handoff "called when a handoff occurs".
 (https://openai.github.io/openai-agents-python/ref/lifecycle/; openai-agents-python#1619)
 
-Hooks of the run and of the agent (`scope`) are judged each for themselves. A nested agent tool
-that pauses goes on without a second on_tool_start, so tool hooks are counted over the paused runs
-that a run continues. On resuming it is not promised when the agent's start hook comes. A run that
-a failing hook or a cancellation cut short is not judged.
+Hooks of the run and of the agent (`scope`) are judged each for themselves. A nested agent tool that
+pauses goes on without a second on_tool_start, so tool hooks are counted over the paused runs that a
+run continues. Hooks that the release does not have are not due: those around the model came with
+0.2.9, and a run says which it cannot hear. On resuming it is not promised when the agent's start
+hook comes. A run that a failing hook or a cancellation cut short is not judged.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT, calls_made, lineage, races
+from agentrunproof.contracts.reading import CUT_SHORT, calls_made, lineage, races, retries
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -35,7 +36,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         if failed or run.outcome in CUT_SHORT or races(plan, run):
             continue
         for scope in _SCOPES[plan.run.hooks]:
-            yield from _llm(run, scope)
+            yield from _llm(plan, run, scope)
             yield from _tools(run, lineage(plan, seen, run), scope)
             yield from _handoffs(run, scope)
             yield from _agent_starts(plan, run, scope)
@@ -54,21 +55,29 @@ def _lanes(run: PhaseRun, scope: str) -> list[str]:
     return [lane for lane in lanes if not lane or scope == "agent" or lane in heard]
 
 
-def _llm(run: PhaseRun, scope: str) -> Found:
-    """Each model call has one on_llm_start before it, each answer one on_llm_end after it."""
+def _llm(plan: Plan, run: PhaseRun, scope: str) -> Found:
+    """Each model call has one on_llm_start before it, each answer one on_llm_end after it.
+
+    To try a failed call again is not another call.
+    """
+    again = retries(plan, run)
+    due = [on for on in _LLM if not any(on in event["unheard"] for event in run.of("run_started"))]
     for lane in _lanes(run, scope):
         agents = dict.fromkeys(event["agent"] for event in run.of("model_called")
                                if event["parent"] == lane)
         for agent in agents:
-            for on, kind in _LLM.items():
-                yield from _paired(run, scope, on, kind, lane, agent)
+            for on in due:
+                kind = _LLM[on]
+                is_hook = [event["kind"] == "hook" for event in run.of("hook", kind)
+                           if event["agent"] == agent and event["parent"] == lane
+                           and (event["kind"] == kind or (event["scope"], event["on"]) ==
+                                (scope, on))
+                           and not any(event is other for other in again)]
+                yield from _paired(run, f"{scope} hook {on} of {agent}", is_hook, on)
 
 
-def _paired(run: PhaseRun, scope: str, on: str, kind: str, lane: str, agent: str) -> Found:
-    is_hook = [event["kind"] == "hook" for event in run.of("hook", kind)
-               if event["agent"] == agent and event["parent"] == lane
-               and (event["kind"] == kind or (event["scope"], event["on"]) == (scope, on))]
-    what, hooks, done = f"{scope} hook {on} of {agent}", is_hook.count(True), is_hook.count(False)
+def _paired(run: PhaseRun, what: str, is_hook: list[bool], on: str) -> Found:
+    hooks, done = is_hook.count(True), is_hook.count(False)
     yield from _counted(run, what, hooks, done)
     hook_comes_first = on == "on_llm_start"
     if hooks == done and is_hook != [hook_comes_first, not hook_comes_first] * done:

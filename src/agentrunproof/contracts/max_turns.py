@@ -7,7 +7,7 @@ invocation (including any tool calls that might occur)"; "a MaxTurnsExceeded exc
 unless handled".
 
 Nested agent runs have a limit of their own (`Agent.as_tool(max_turns=...)`), counted per call of
-the agent tool.
+the agent tool. To try a failed model call again is not another turn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import lineage
+from agentrunproof.contracts.reading import lineage, retries
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -28,6 +28,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         runs = lineage(plan, seen, run)
         limit = plan.phase(run.phase).max_turns or plan.run.max_turns
         calls = Counter(event["parent"] for other in runs for event in other.of("model_called"))
+        calls -= Counter(event["parent"] for other in runs for event in retries(plan, other))
         if limit is not None:
             yield from _outermost(plan, run, calls[""], limit)
         for parent, count in calls.items():

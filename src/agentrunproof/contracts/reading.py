@@ -56,6 +56,18 @@ def turns(run: PhaseRun) -> list[Turn]:
     return found
 
 
+def retries(plan: Plan, run: PhaseRun) -> list[Event]:
+    """Model calls with which the Runner tries a failed one again, as the plan lets it."""
+    found: list[Event] = []
+    failed: dict[tuple[str, str], bool] = {}
+    for event in run.of("model_called", "model_failed", "model_responded"):
+        lane = (event["agent"], event["parent"])
+        if plan.run.retries is not None and event["kind"] == "model_called" and failed.get(lane):
+            found.append(event)
+        failed[lane] = event["kind"] == "model_failed"
+    return found
+
+
 def calls_made(runs: Iterable[PhaseRun]) -> Counter[tuple[str, str]]:
     """How often the models made each call, by (parent, call id)."""
     return Counter((event["parent"], str(item.get("call_id")))
@@ -70,6 +82,12 @@ def made_call(runs: Iterable[PhaseRun], call: str) -> Event | None:
             if any(item.get("call_id") == call for item in event["output"]):
                 return event
     return None
+
+
+def finished_calls(runs: Iterable[PhaseRun]) -> set[str]:
+    """Ids of the outermost calls whose tool has ended and given an output."""
+    return {event["call"] for run in runs for event in run.of("tool_finished")
+            if not event["parent"]}
 
 
 def pending(run: PhaseRun) -> tuple[str, ...]:
@@ -98,7 +116,8 @@ def decided(plan: Plan, runs: tuple[PhaseRun, ...], call: str, tool: str) -> boo
     """The declared decision on a call in the last of a lineage's runs, None for none.
 
     A decision on the call itself goes before one that was made for `always` of its tool
-    (openai-agents-python#4447).
+    (openai-agents-python#4447), which is one on the tool of the agent that asked, not on another
+    agent's of that name (from SDK 0.23.1).
     """
     made = decisions(plan, plan.phase(runs[-1].phase))
     exact = [decision.approve for decision in made if decision.call == call]
@@ -106,8 +125,15 @@ def decided(plan: Plan, runs: tuple[PhaseRun, ...], call: str, tool: str) -> boo
         return exact[-1]
     tools = {event["call"]: event["tool"] for run in runs for event in run.of("interruption")}
     sticky = [decision.approve for decision in made
-              if decision.always and tools.get(decision.call) == tool]
+              if decision.always and tools.get(decision.call) == tool
+              and _asker(runs, decision.call) == _asker(runs, call)]
     return sticky[-1] if sticky else None
+
+
+def _asker(runs: Iterable[PhaseRun], call: str) -> str | None:
+    """The agent whose model made the call."""
+    answer = made_call(runs, call)
+    return str(answer["agent"]) if answer is not None else None
 
 
 def new_items(event: Event | None) -> list[Item] | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentrunproof.contracts import (
+    agent_request,
+    cancellation,
     exactly_once,
     execution_outcome,
     guardrail_before_effect,
+    guardrail_results,
     handoff_history,
     hook_order,
     max_turns,
@@ -48,6 +51,9 @@ CONTRACTS: tuple[Contract, ...] = (
     guardrail_before_effect.CONTRACT,
     max_turns.CONTRACT,
     task_cleanup.CONTRACT,
+    agent_request.CONTRACT,
+    guardrail_results.CONTRACT,
+    cancellation.CONTRACT,
 )
 
 

@@ -12,7 +12,8 @@ handoffs, the new items of its result. A handoff's filter may also take from wha
 (``HandoffInputData.new_items``); then the result's new items alone say what was made.
 
 Of a run that did not complete only this much is promised: what stood before still stands, nothing
-stands twice.
+stands twice, and where it raised, each call whose tool has ended stands there with an output
+(openai-agents-python#4125, #4148).
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, essences, lineage, new_items, rewrites
+from agentrunproof.contracts.reading import (
+    Item,
+    essences,
+    finished_calls,
+    lineage,
+    new_items,
+    rewrites,
+)
 from agentrunproof.plan.items import session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -44,6 +52,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             else:
                 written[run.phase] = after[len(before):]
                 yield from _judge(plan, seen, run, written)
+                if run.outcome == "raised":
+                    yield from _effects(run, lineage(plan, seen, run), after)
             before = after
 
 
@@ -71,6 +81,15 @@ def _judge(plan: Plan, seen: Observation, run: PhaseRun, written: dict[str, Said
     if not twice and not lost and found != made:
         yield Violation("SESSION_ORDER_CHANGED", run.where,
                         "the session holds what the run made in another order")
+
+
+def _effects(run: PhaseRun, runs: tuple[PhaseRun, ...], content: Said) -> Found:
+    """What tools have done before the run raised is remembered."""
+    held = {said[0] for said in content}
+    for call in sorted(finished_calls(runs)):
+        if not {f"call:{call}", f"output:{call}"} <= held:
+            yield Violation("SESSION_EFFECT_LOST", run.where, f"the tool of call {call} has ended, "
+                            "and the session does not hold the call with an output")
 
 
 def _made(plan: Plan, runs: tuple[PhaseRun, ...]) -> Said | None:
@@ -112,6 +131,7 @@ CONTRACT = Contract(
         "SESSION_ITEM_DUPLICATED": "an item stands in the session more often than it was made",
         "SESSION_ITEM_FOREIGN": "the session holds an item that the run neither got nor made",
         "SESSION_ORDER_CHANGED": "the session holds the run's items in another order",
+        "SESSION_EFFECT_LOST": "a run raised, and a call whose tool had ended is not there",
         "SESSION_UNOBSERVED": "the session's content was not observed",
     },
     applies=lambda plan, seen: plan.session is not None and bool(seen.runs),

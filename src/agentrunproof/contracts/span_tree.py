@@ -10,6 +10,14 @@ guardrail_span()". (https://openai.github.io/openai-agents-python/tracing/)
 So each span has a parent that was started before it and ends after it, everything that was
 started has ended when the run has, and what ran has its span. A resumed run goes on under the
 trace of the run that paused, so its uppermost spans have no parent within it.
+
+"RunConfig.trace_include_sensitive_data: Whether we include potentially sensitive data (for
+example: inputs/outputs of tool calls or LLM generations) in traces. If False, we'll still create
+spans for these events, but the sensitive data will not be included"; otherwise the function span
+of a tool that has given its output tells both. (openai-agents-python#3111, #3475)
+
+A span "error" says what went wrong: where a hook ends a run, the span of the agent it belongs to
+has one. (openai-agents-python#4191)
 """
 
 from __future__ import annotations
@@ -18,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT, handoffs_of
+from agentrunproof.contracts.reading import CUT_SHORT, handoffs_of, words
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -38,6 +46,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         yield from _shape(run, spans, resumed=plan.phase(run.phase).resume is not None)
         if run.outcome not in CUT_SHORT:
             yield from _missing(plan, run, spans)
+            yield from _failed(run, spans)
+        yield from _payload(plan, run, spans)
 
 
 def _shape(run: PhaseRun, spans: list[Event], *, resumed: bool) -> Found:
@@ -71,6 +81,34 @@ def _missing(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
                             f"due, {held[type, name]} found")
 
 
+def _payload(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
+    """Function spans tell input and output, or nothing where nothing sensitive may be told."""
+    functions = [span for span in spans if span["kind"] == "span_finished"
+                 and span["type"] == "function"]
+    if not plan.run.sensitive_traces:
+        for span in functions:
+            if span["holds"]:
+                yield Violation("SPAN_TELLS_TOO_MUCH", run.where, f"the span of {span['name']} "
+                                f"tells its {words(span['holds'])}, which may be sensitive")
+        return
+    due = Counter(event["tool"] for event in run.of("tool_finished"))
+    for part in ("input", "output"):
+        held = Counter(span["name"] for span in functions if part in span["holds"])
+        for tool, count in (due - held).items():
+            yield Violation("SPAN_TELLS_TOO_LITTLE", run.where, f"{count} span(s) of {tool} do "
+                            f"not tell the {part}")
+
+
+def _failed(run: PhaseRun, spans: list[Event]) -> Found:
+    raised = run.last("raised")
+    if raised is None or raised["error"].get("type") != "HookFailure":
+        return
+    agents = [span for span in spans if span["type"] == "agent"]
+    if agents and not any(span.get("error") for span in agents):
+        yield Violation("SPAN_WITHOUT_ERROR", run.where, "a hook ended the run with an exception, "
+                        f"the span of {agents[-1]['name']} has no error")
+
+
 def _succeeds(plan: Plan, event: Event) -> bool:
     """Whether the handoff's declared callback lets it happen."""
     for name in handoffs_of(plan, event["from"]):
@@ -89,6 +127,9 @@ CONTRACT = Contract(
         "SPAN_NOT_CLOSED": "a span or trace had not ended when the run had",
         "SPAN_LATE": "a span ended after its parent",
         "SPAN_MISSING": "something ran without the span the SDK promises for it",
+        "SPAN_TELLS_TOO_MUCH": "a span tells what a tool got or gave, which may be sensitive",
+        "SPAN_TELLS_TOO_LITTLE": "the span of a tool does not tell what it got or gave",
+        "SPAN_WITHOUT_ERROR": "a hook ended the run, and its agent's span has no error",
         "SPANS_UNOBSERVED": "no span was recorded",
     },
     applies=lambda plan, seen: plan.run.tracing and bool(seen.runs),

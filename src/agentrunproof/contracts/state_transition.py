@@ -7,16 +7,20 @@ the result to a RunState with result.to_state(), call state.approve(...) or stat
 then resume"; "those resolved calls can continue while unresolved ones remain in interruptions".
 (https://openai.github.io/openai-agents-python/human_in_the_loop/)
 
-Round trip equality: the JSON of the restored state is the JSON of the saved one. Calls of nested
-agent runs are judged by recursive_approval_routing.
+Round trip equality: the JSON of the restored state is the JSON of the saved one, and states of one
+pause that are resumed alike give results with the same items, whichever way they travelled. Calls
+of nested agent runs are judged by recursive_approval_routing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import lineage, made_call, pending, words
+from agentrunproof.plan.items import label
 from agentrunproof.plan.model import Phase, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -32,6 +36,9 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             yield from _restored(run, event, _saved_as(seen, run, phase, event))
         if phase.resume is not None:
             yield from _resumed(plan, seen, phase, run)
+    for mode in seen.modes:
+        for run, other in combinations(seen.in_mode(mode), 2):
+            yield from _alike(plan, run, other)
 
 
 def _saved(plan: Plan, phase: Phase, run: PhaseRun) -> Found:
@@ -101,6 +108,30 @@ def _resumed(plan: Plan, seen: Observation, phase: Phase, run: PhaseRun) -> Foun
                             f"call {decision.call} was decided and waits for a decision again")
 
 
+def _alike(plan: Plan, run: PhaseRun, other: PhaseRun) -> Found:
+    """States of one pause that are resumed alike come to the same."""
+    course = _course(plan, plan.phase(run.phase))
+    if len(course) == 1 or course != _course(plan, plan.phase(other.phase)):
+        return
+    if run.outcome == other.outcome and _items(run) != _items(other):
+        yield Violation("RESULT_DEPENDS_ON_WAY", other.where, f"resumed as {run.phase} was, the "
+                        "result holds other items")
+
+
+def _course(plan: Plan, phase: Phase) -> list[Any]:
+    """The first phase of a lineage, and what was decided and said in each one resumed from it."""
+    if phase.resume is None:
+        return [phase.id]
+    step = (phase.resume.decisions, phase.script, phase.context, phase.max_turns)
+    return [*_course(plan, plan.phase(phase.resume.from_)), step]
+
+
+def _items(run: PhaseRun) -> list[tuple[str, str]]:
+    result = run.last("result")
+    return [(str(entry.get("type")), label(entry["item"]))
+            for entry in (result["new_items"] if result else ()) if "item" in entry]
+
+
 CONTRACT = Contract(
     name="state_transition",
     promise="A paused state survives being stored, and each decision on it takes effect.",
@@ -112,6 +143,7 @@ CONTRACT = Contract(
         "PENDING_LOST": "a saved or restored state waits for other calls than the result did",
         "DECISIONS_DIFFER": "not exactly the declared decisions were made",
         "DECISION_WITHOUT_EFFECT": "a decided call waits for a decision again",
+        "RESULT_DEPENDS_ON_WAY": "two states resumed alike gave results with other items",
         "STATE_UNOBSERVED": "a state's saving or restoring was not recorded",
     },
     applies=lambda plan, seen: any(phase.resume or phase.probe for phase in plan.phases),

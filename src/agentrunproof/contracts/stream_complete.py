@@ -9,7 +9,7 @@ outputs produced." (https://openai.github.io/openai-agents-python/running_agents
 also openai-agents-python#1703, #2458, #4146.
 
 Events of nested agent runs are not part of the outer stream. A run that raises still delivers
-what came before; a cancelled stream may end anywhere.
+what came before, all of it where it ran out of turns; a cancelled stream may end anywhere.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _TEXTS = ("response.output_text.delta", "response.refusal.delta")
 def _violations(plan: Plan, seen: Observation) -> Found:
     for run in seen.in_mode("run_streamed"):
         events = run.of("stream_event")
-        if run.outcome in CUT_SHORT or races(plan, run):
+        reader = plan.phase(run.phase).reader
+        if run.outcome in CUT_SHORT or races(plan, run) or (reader and not reader.events):
             continue
-        if not events:
+        if not events and not _out_of_turns(run):
             if run.outcome == "completed":
                 yield Unobserved("STREAM_UNOBSERVED", f"{run.where}: no stream event")
             continue
@@ -76,7 +77,7 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
         if count > max(due[said], 1):
             yield Violation("STREAM_ITEM_REPEATED", run.where, f"{said[0]} was announced {count} "
                             f"times")
-    if run.outcome in ("completed", "interrupted"):
+    if run.outcome in ("completed", "interrupted") or _out_of_turns(run):
         lost = Counter(_made_here(run, made)) - Counter(announced)
         if lost:
             yield Violation("STREAM_ITEM_MISSING", run.where,
@@ -92,6 +93,12 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
         if late and plan.phase(run.phase).resume is None:
             yield Violation("STREAM_ORDER", run.where,
                             f"the output of {call} was announced before its call")
+
+
+def _out_of_turns(run: PhaseRun) -> bool:
+    """Whether the run was stopped between two turns, when all of the last one had happened."""
+    raised = run.last("raised")
+    return raised is not None and raised["error"].get("type") == "MaxTurnsExceeded"
 
 
 def _made_here(run: PhaseRun, made: list[dict[str, object]]) -> list[tuple[str, ...]]:
@@ -120,7 +127,7 @@ def _agents(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
     if announced != due and run.outcome != "raised":
         yield Violation("STREAM_AGENTS_DIFFER", run.where, f"the stream announced "
                         f"{words(announced)}, {words(due)} ran")
-    elif events[0]["type"] != "agent":
+    elif events and events[0]["type"] != "agent":
         yield Violation("STREAM_ORDER", run.where, "something came before the first agent")
 
 

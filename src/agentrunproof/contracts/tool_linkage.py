@@ -6,17 +6,19 @@ output without its call and a call without its output, so what the Runner hands 
 hold them in pairs; issues where it did not: openai-agents-python#4140, #4324, #4148.
 
 Calls that wait for a decision are unanswered until they are resolved, and no model is called
-before. Items that the plan itself feeds in unpaired are the plan's affair.
+before. A run that raised may leave other calls unanswered, but in its session none of those whose
+tool has ended (openai-agents-python#4125). Items that the plan itself feeds in unpaired are the
+plan's affair.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, new_items
+from agentrunproof.contracts.reading import Item, finished_calls, lineage, new_items
 from agentrunproof.plan.items import phase_input, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -26,22 +28,26 @@ Found = Iterator[Violation | Unobserved]
 
 @dataclass(frozen=True)
 class _Conversation:
-    """A list of items to judge; `complete` when each of its calls must have its output."""
+    """A list of items to judge.
+
+    Each of its calls must have its output where it is `complete`, otherwise those in `finished`.
+    """
 
     place: str
     items: Iterable[Item]
     complete: bool
+    finished: Collection[str] = ()
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
     exempt = _unpaired_by_plan(plan)
     twice = _repeated_by_plan(plan)
     for run in seen.runs:
-        for conversation in _conversations(run):
+        for conversation in _conversations(run, finished_calls(lineage(plan, seen, run))):
             yield from _judge(run, conversation, exempt, twice)
 
 
-def _conversations(run: PhaseRun) -> Iterator[_Conversation]:
+def _conversations(run: PhaseRun, finished: Collection[str]) -> Iterator[_Conversation]:
     for n, event in enumerate(run.of("model_called")):
         yield _Conversation(f"input of model call {n} ({event['agent']})", event["input"], True)
     complete = run.outcome == "completed"
@@ -54,7 +60,8 @@ def _conversations(run: PhaseRun) -> Iterator[_Conversation]:
         yield _Conversation("the exception's run data", raised, False)
     observed = [event for event in run.of("session_read") if event["op"] == "observe"]
     if observed:
-        yield _Conversation("the session", observed[-1]["items"], complete)
+        ended = finished if run.outcome == "raised" else ()
+        yield _Conversation("the session", observed[-1]["items"], complete, ended)
 
 
 def _judge(run: PhaseRun, conversation: _Conversation, exempt: set[str],
@@ -76,11 +83,11 @@ def _judge(run: PhaseRun, conversation: _Conversation, exempt: set[str],
             elif answered[call] > 1 and call not in twice:
                 yield Violation("DUPLICATE_OUTPUT", run.where,
                                 f"call {call} has two outputs in {conversation.place}")
-    if conversation.complete:
-        for call in called:
-            if not answered[call] and call not in exempt:
-                yield Violation("UNANSWERED_CALL", run.where,
-                                f"call {call} has no output in {conversation.place}")
+    for call in called:
+        due = conversation.complete or call in conversation.finished
+        if due and not answered[call] and call not in exempt:
+            yield Violation("UNANSWERED_CALL", run.where,
+                            f"call {call} has no output in {conversation.place}")
 
 
 def _fed_in(plan: Plan) -> list[Item]:
@@ -109,6 +116,11 @@ def _repeated_by_plan(plan: Plan) -> set[str]:
     return {call for call, count in used.items() if count > 1}
 
 
+def _applies(plan: Plan, seen: Observation) -> bool:
+    return bool(plan.tools) or any(agent.handoffs for agent in plan.agents.values()) or any(
+        "call_id" in item for item in _fed_in(plan))
+
+
 CONTRACT = Contract(
     name="tool_linkage",
     promise="Every tool output stands after its call, every call given to a model has one output.",
@@ -119,6 +131,6 @@ CONTRACT = Contract(
         "DUPLICATE_CALL": "one call stands twice in a conversation",
         "DUPLICATE_OUTPUT": "a call has more than one output in a conversation",
     },
-    applies=lambda plan, seen: bool(plan.tools) or any(a.handoffs for a in plan.agents.values()),
+    applies=_applies,
     violations=_violations,
 )

@@ -8,8 +8,9 @@ an entry in request_usage_entries if the added usage represents a new request (i
 tokens)." (agents.usage.Usage) A resumed run goes on counting from its state, nested agent runs
 count into the outer one.
 
-Where several states of one paused result are resumed, their runs are not judged: whether they
-share one account is a question of its own (openai-agents-python#4479, mended in 0.22.0).
+States of one paused result have each an account of their own (openai-agents-python#4479). Where
+several are resumed, a run is judged if it asks a model; one that pauses again at once is not. A
+failed call that the Runner tries again is a request without tokens.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import lineage
+from agentrunproof.contracts.reading import lineage, retries
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -27,13 +28,13 @@ _JUDGED = ("completed", "interrupted")
 
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
     for run in seen.runs:
-        if run.outcome not in _JUDGED or _forked(plan, run):
+        if run.outcome not in _JUDGED or (_forked(plan, run) and not run.of("model_called")):
             continue
         usage = run.last("usage")
         if usage is None:
             yield Unobserved("USAGE_UNOBSERVED", f"{run.where}: no usage was recorded")
             continue
-        expected = _sum(lineage(plan, seen, run))
+        expected = _sum(plan, lineage(plan, seen, run))
         if usage["entries"] is None:
             del expected["entries"]
         for name, figure in expected.items():
@@ -54,13 +55,15 @@ def _forked(plan: Plan, run: PhaseRun) -> bool:
     return False
 
 
-def _sum(runs: tuple[PhaseRun, ...]) -> dict[str, int]:
+def _sum(plan: Plan, runs: tuple[PhaseRun, ...]) -> dict[str, int]:
+    again = sum(len(retries(plan, run)) for run in runs)  # as many failed requests came before
     answers = [event["usage"] for run in runs for event in run.of("model_responded")]
     figures = {name: sum(answer.get(name, 0) for answer in answers) for name in _SUMMED}
     return figures | {
-        "requests": len(answers),
+        "requests": len(answers) + again,
         "total": figures["input"] + figures["output"],
-        "entries": sum(1 for answer in answers if answer.get("input") or answer.get("output")),
+        "entries": again + sum(1 for answer in answers
+                               if answer.get("input") or answer.get("output")),
     }
 
 

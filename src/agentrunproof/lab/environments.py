@@ -1,7 +1,7 @@
-"""Isolated environments: one per SDK release and Python, made by uv, kept in a cache folder.
+"""Isolated environments: one per SDK release, Python and pins, kept in a cache folder.
 
-Nothing of the user's is touched: not their project, their virtual environment or their uv
-configuration. Settings of package indexes that stand in the process environment do hold.
+Dependencies are resolved as of the release's own days into a lock (``pylock.toml``, which stands
+in the environment and names every wheel by its SHA-256), and what the lock names is installed.
 
 An environment is built beside its final place and renamed into it, so what stands there is whole.
 Of two processes that build the same one, the first to finish wins and the other throws its own
@@ -13,24 +13,37 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agentrunproof.errors import LabError
-from agentrunproof.lab import releases
+from agentrunproof.lab import releases, uv
 
 Say = Callable[[str], None]
 
+LOCK = "pylock.toml"
+
 _PYTHON = re.compile(r"3\.\d+")
+
+#: A date after all others, for packages that are taken as new as they get.
+_END_OF_TIME = "9999-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True)
 class Environment:
-    """An interpreter that has the SDK; `sdk` is None where it has whatever is installed."""
+    """An interpreter that has the SDK; `sdk` is None where it has whatever is installed.
+
+    Args:
+        python: the interpreter.
+        sdk: release of the SDK.
+        wheel: SHA-256 of the wheel it was installed from, where that is known.
+    """
 
     python: Path
     sdk: str | None = None
+    wheel: str | None = None
 
 
 def current() -> Environment:
@@ -38,25 +51,31 @@ def current() -> Environment:
     return Environment(Path(sys.executable))
 
 
-def isolated(sdk: str, python: str | None = None, say: Say | None = None) -> Environment:
+def isolated(sdk: str, python: str | None = None, say: Say | None = None,
+             pins: Sequence[str] = ()) -> Environment:
     """The environment of a release, built if it is not in the cache.
 
     Args:
         sdk: release number of the SDK, such as ``0.20.0``.
         python: version such as ``3.12``; the running one by default, if the release allows it.
         say: told in a line what is being done, if it takes long.
+        pins: ``name=version`` of dependencies of the SDK; ``lowest`` is the lowest version that
+            the release allows, ``latest`` the highest one at the time of building.
 
     Raises:
         LabError: no such release or Python, no network, no room, or uv failed.
     """
     release = releases.find(sdk)
     version = _choose_python(release, python)
-    home = cache_folder() / f"{releases.DISTRIBUTION}-{sdk}-python-{version}"
-    if not _interpreter(home).exists():
+    home = cache_folder() / "+".join(
+        (f"{releases.DISTRIBUTION}-{sdk}-python-{version}", *pins))
+    if not uv.interpreter(home).exists():
         if say is not None:
-            say(f"making an environment for {releases.DISTRIBUTION} {sdk}, Python {version}")
-        _build(home, sdk, version, release)
-    return Environment(_interpreter(home), sdk)
+            say(f"making an environment for {releases.DISTRIBUTION} {sdk}, Python {version}"
+                + "".join(f", {pin}" for pin in pins))
+        wanted = _Wanted(uv.Purpose(sdk, version), release, tuple(pins))
+        build(home, lambda draft: _install(draft, wanted))
+    return Environment(uv.interpreter(home), sdk, _wheel(home))
 
 
 def cache_folder() -> Path:
@@ -70,24 +89,41 @@ def cache_folder() -> Path:
     return (Path(shared).absolute() if shared else Path.home() / ".cache") / "agentrunproof"
 
 
-def _running() -> str:
+def cached() -> dict[str, list[str]]:
+    """The Pythons for which a release has an environment in the cache, by release.
+
+    Environments with pins are left out.
+    """
+    found: dict[str, list[str]] = {}
+    pattern = re.compile(re.escape(releases.DISTRIBUTION) + r"-([0-9.]+)-python-(3\.[0-9]+)")
+    for home in cache_folder().glob(f"{releases.DISTRIBUTION}-*"):
+        match = pattern.fullmatch(home.name)
+        if match is not None and uv.interpreter(home).exists():
+            found.setdefault(match[1], []).append(match[2])
+    return found
+
+
+def installed() -> str | None:
+    """The release that is installed beside us, if any is."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(releases.DISTRIBUTION)
+    except PackageNotFoundError:
+        return None
+
+
+def running() -> str:
+    """The running Python, such as ``3.12``."""
     return f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
-def _choose_python(release: releases.Release | None, asked: str | None) -> str:
-    version = asked or _running()
-    if not _PYTHON.fullmatch(version):
-        raise LabError("PYTHON_SYNTAX", f"--python {version!r} is not a Python version",
-                       "write it like 3.12")
-    if release is not None and releases.parse(version) < release.oldest_python:
-        raise LabError("PYTHON_TOO_OLD",
-                       f"{releases.DISTRIBUTION} {release.version} needs Python "
-                       f"{release.requires_python}, not {version}",
-                       "name another with --python")
-    return version
+def build(home: Path, install: Callable[[Path], None]) -> None:
+    """Have a folder filled by `install` and give it the name `home` once it is whole.
 
-
-def _build(home: Path, sdk: str, python: str, release: releases.Release | None) -> None:
+    Raises:
+        LabError: the cache cannot be written, or what `install` raises.
+    """
     import shutil
     import tempfile
 
@@ -99,79 +135,106 @@ def _build(home: Path, sdk: str, python: str, release: releases.Release | None) 
                        f"cannot write in {home.parent}: {error.strerror or error}",
                        "set AGENTRUNPROOF_CACHE to a folder of yours") from error
     try:
-        # uv names the base interpreter itself where it is the running one: no search, no download.
-        wanted = sys.executable if python == _running() else python
-        _uv(["venv", "--no-config", "--no-project", "--relocatable", "--allow-existing",
-             "--python", wanted, str(draft)], sdk, python)
-        dated = ["--exclude-newer", release.exclude_newer] if release is not None else []
-        _uv(["pip", "install", "--no-config", "--python", str(_interpreter(draft)), *dated,
-             f"{releases.DISTRIBUTION}=={sdk}"], sdk, python)
+        install(draft)
         try:
             draft.rename(home)
         except OSError:
-            if not _interpreter(home).exists():
+            if not uv.interpreter(home).exists():
                 raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _interpreter(home: Path) -> Path:
-    return home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+def make_interpreter(draft: Path, purpose: uv.Purpose, like: Path | None = None) -> None:
+    """Put an empty virtual environment of the wanted Python into `draft`.
 
-
-def _uv(arguments: list[str], sdk: str, python: str) -> None:
-    """Run uv.
-
-    Raises:
-        LabError: it failed; what it said is told apart here.
+    Args:
+        draft: where.
+        purpose: what for.
+        like: an interpreter of that Python, if one is at hand.
     """
-    import subprocess
-
-    # What names an environment by itself would contradict the one named by --python.
-    ours = {name: value for name, value in os.environ.items()
-            if name not in ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_SYSTEM_PYTHON", "UV_PYTHON")}
-    try:
-        done = subprocess.run([_find_uv(), "--quiet", *arguments], env=ours, check=False,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              errors="replace")
-    except OSError as error:
-        raise LabError("UV_UNUSABLE", f"uv could not be started: {error.strerror or error}",
-                       "install the uv package beside agentrunproof") from error
-    if done.returncode != 0:
-        raise _explain(done.stderr, sdk, python)
+    # uv takes the base interpreter of the one that is named: no search, no download.
+    own = sys.executable if purpose.python == running() else purpose.python
+    wanted = str(like) if like is not None else own
+    uv.run(["venv", "--no-config", "--no-project", "--relocatable", "--allow-existing",
+            "--python", wanted, str(draft)], purpose)
 
 
-def _find_uv() -> str:
-    try:
-        from uv import find_uv_bin
-
-        return str(find_uv_bin())
-    except (ImportError, FileNotFoundError) as error:
-        raise LabError("UV_UNUSABLE", "uv is not installed beside agentrunproof",
-                       "pip install uv into the same environment") from error
+def locked(environment: Environment) -> Mapping[str, str]:
+    """Versions of all that is in an isolated environment, by name; nothing without a lock."""
+    return {package["name"]: package["version"]
+            for package in _packages(environment.python.parent.parent) if "version" in package}
 
 
-#: What uv says -> code, message, hint. The first that occurs decides.
-_CAUSES: tuple[tuple[str, str, str, str], ...] = (
-    ("no space left|quota exceeded", "DISK_FULL", "the disk is full",
-     "make room, or set AGENTRUNPROOF_CACHE to a folder on another disk"),
-    ("no interpreter found|failed to download `?http|invalid version request", "PYTHON_UNKNOWN",
-     "Python {python} is not here and could not be fetched",
-     "name another with --python, or install that one"),
-    ("network was disabled|failed to fetch|error sending request|dns error|connect error",
-     "NO_NETWORK", "the package index cannot be reached",
-     "connect, or leave --sdk out to use the installed SDK"),
-)
+@dataclass(frozen=True)
+class _Wanted:
+    """What is to be installed, and for what."""
+
+    purpose: uv.Purpose
+    release: releases.Release | None
+    pins: tuple[str, ...]
 
 
-def _explain(said: str, sdk: str, python: str) -> LabError:
-    if f"no version of {releases.DISTRIBUTION}=={sdk}" in said:
-        return releases.unknown(sdk)
-    for pattern, code, message, hint in _CAUSES:
-        if re.search(pattern, said, re.IGNORECASE):
-            return LabError(code, f"{releases.DISTRIBUTION} {sdk}: "
-                                  + message.format(python=python), hint)
-    reason = "; ".join(line.strip() for line in said.splitlines() if line.strip())
-    return LabError("INSTALL_FAILED",
-                    f"{releases.DISTRIBUTION} {sdk} could not be installed: "
-                    + (reason[:400] or "uv said nothing"))
+def _choose_python(release: releases.Release | None, asked: str | None) -> str:
+    version = asked or running()
+    if not _PYTHON.fullmatch(version):
+        raise LabError("PYTHON_SYNTAX", f"--python {version!r} is not a Python version",
+                       "write it like 3.12")
+    if release is not None and releases.parse(version) < release.oldest_python:
+        raise LabError("PYTHON_TOO_OLD",
+                       f"{releases.DISTRIBUTION} {release.version} needs Python "
+                       f"{release.requires_python}, not {version}",
+                       "name another with --python")
+    return version
+
+
+def _install(draft: Path, wanted: _Wanted) -> None:
+    make_interpreter(draft, wanted.purpose)
+    python, lock = str(uv.interpreter(draft)), draft / LOCK
+    dated = [] if wanted.release is None else ["--exclude-newer", wanted.release.exclude_newer]
+    requirements, options = _pinned(wanted)
+    uv.run(["pip", "compile", "--no-config", "--python", python, *dated, *options, "--no-header",
+            "--format", LOCK, "--output-file", str(lock), "-"], wanted.purpose,
+           stdin="\n".join(requirements) + "\n")
+    names = {package["name"] for package in _packages(draft)}
+    for pin in wanted.pins:
+        if pin.split("=")[0] not in names:
+            raise LabError("PIN_UNKNOWN", f"--with {pin}: {wanted.purpose} does not depend on it",
+                           "pin what it depends on, such as openai or pydantic")
+    uv.run(["pip", "sync", "--no-config", "--python", python, str(lock)], wanted.purpose)
+
+
+def _pinned(wanted: _Wanted) -> tuple[list[str], list[str]]:
+    """Requirements and options for uv that stand for the release and the pins."""
+    requirements = [f"{releases.DISTRIBUTION}=={wanted.purpose.sdk}"]
+    options: list[str] = []
+    for pin in wanted.pins:
+        name, _, version = pin.partition("=")
+        if version == "lowest":  # of what is required directly; all else stays as high as it gets
+            requirements.append(name)
+            options += ["--resolution", "lowest-direct"] * ("--resolution" not in options)
+            continue
+        if wanted.release is not None:
+            options += ["--exclude-newer-package", f"{name}={_END_OF_TIME}"]
+        if version != "latest":
+            requirements.append(f"{name}=={version}")
+    return requirements, options
+
+
+def _packages(home: Path) -> list[dict[str, Any]]:
+    """The packages of an environment's lock; nothing where it has none."""
+    from agentrunproof.plan.loader import parse_toml
+
+    lock = home / LOCK
+    if not lock.is_file():
+        return []
+    packages: list[dict[str, Any]] = parse_toml(lock.read_text("utf-8"), str(lock))["packages"]
+    return packages
+
+
+def _wheel(home: Path) -> str | None:
+    for package in _packages(home):
+        if package["name"] == releases.DISTRIBUTION:
+            digests = [wheel["hashes"]["sha256"] for wheel in package.get("wheels", ())]
+            return f"sha256:{digests[0]}" if digests else None
+    return None

@@ -16,6 +16,7 @@ from agentrunproof.lab import environments, process
 from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Mode, Plan
 from agentrunproof.record import certificate as records
+from agentrunproof.record import sdk_releases
 from agentrunproof.record.certificate import Certificate, Producer, Profile
 from agentrunproof.record.observation import Observation
 from agentrunproof.record.result import Verdict
@@ -35,6 +36,7 @@ class Options:
         profile: ``private`` puts salted digests in place of payloads.
         allow_python: whether ``python:`` references of plans may be imported.
         path: folders in which those are looked for.
+        pins: versions of the SDK's dependencies in that environment, such as ``openai=lowest``.
     """
 
     sdk: str | None = None
@@ -43,6 +45,7 @@ class Options:
     profile: Profile = "public"
     allow_python: bool = False
     path: Sequence[str] = ()
+    pins: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -75,16 +78,14 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         LabError: there is no environment to run them in.
     """
     options = options or Options()
-    for id, plan in plans.items():
-        refuse_foreign(id, plan, options.allow_python)
-        _refuse_borrowed_id(id, plan)
+    refuse(plans, options.allow_python)
     if options.sdk is None:
         if options.python is not None:
             raise LabError("PYTHON_WITHOUT_SDK", "--python chooses the Python of an isolated "
                            "environment", "name the SDK release too, with --sdk")
         environment = environments.current()
     else:
-        environment = environments.isolated(options.sdk, options.python, say)
+        environment = environments.isolated(options.sdk, options.python, say, options.pins)
     request = process.Request(plans, options.deadline, options.allow_python, options.path)
     with closing(process.run_plans(environment.python, request, progress=progress)) as reports:
         for report in reports:
@@ -101,6 +102,18 @@ def in_modes(id: str, plan: Plan, modes: Sequence[str]) -> tuple[str, Plan]:
         return id, plan
     suffix = "-".join(mode.replace("_", "-") for mode in modes)
     return f"{id}-{suffix}", replace(plan, modes=cast("tuple[Mode, ...]", tuple(modes)))
+
+
+def refuse(plans: Mapping[str, Plan], allow_python: bool) -> None:
+    """Stop plans that must not be run, before anything is.
+
+    Raises:
+        PlanError: a plan names foreign Python that is not allowed, or claims to be a packaged
+            scenario that it isn't.
+    """
+    for id, plan in plans.items():
+        refuse_foreign(id, plan, allow_python)
+        _refuse_borrowed_id(id, plan)
 
 
 def refuse_foreign(id: str, plan: Plan, allowed: bool) -> None:
@@ -132,19 +145,20 @@ def _outcome(plan: Plan, report: process.Report, profile: Profile) -> Outcome:
     if report.error is not None or report.hello is None:
         return Outcome(report.id, error=report.error)
     try:
-        certificate = certify(report.id, plan, report.observation, _producer(report.hello),
+        certificate = certify(report.id, plan, report.observation, producer(report.hello),
                               profile)
     except AgentRunProofError as error:
         return Outcome(report.id, error=error)
     return Outcome(report.id, certificate)
 
 
-def _producer(hello: process.Hello) -> Producer:
+def producer(hello: process.Hello) -> Producer:
     """Who a worker says it is, if that can stand in a record."""
-    producer: Producer = shape.decode(Producer, {
+    made: Producer = shape.decode(Producer, {
         "version": agentrunproof.__version__, "python": hello.python, "network": hello.network,
-        "sdk": {"version": hello.sdk_version, "files": hello.sdk_files}})
-    return producer
+        "sdk": {"version": sdk_releases.claimed(hello.sdk_version, hello.sdk_files),
+                "files": hello.sdk_files}})
+    return made
 
 
 def certify(id: str, plan: Plan, observation: Observation, producer: Producer,

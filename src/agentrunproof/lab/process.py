@@ -158,13 +158,13 @@ class _Child:
         try:
             for name, body in self._messages():
                 if name == "hello":
-                    hello = report.hello = _hello(body)
+                    hello = report.hello = read_hello(body)
                 elif name == "footer":
                     break
                 elif body["plan"] != report.id:
                     raise ValueError(f"{name} of {body['plan']!r} instead of {report.id!r}")
                 elif name == "run":
-                    run = _run(body)
+                    run = read_run(body)
                     report.runs.append(run)
                     if progress is not None:
                         progress(report.id, run.where)
@@ -242,12 +242,12 @@ class _Child:
         return f"its last words: {last[:300]}" if last else ""
 
 
-def _hello(body: dict[str, Any]) -> Hello:
+def read_hello(body: dict[str, Any]) -> Hello:
     sdk = body["sdk"]
     return Hello(str(sdk["version"]), str(sdk["files"]), str(body["python"]),
                  str(body["network"]))
 
 
-def _run(body: dict[str, Any]) -> PhaseRun:
+def read_run(body: dict[str, Any]) -> PhaseRun:
     return PhaseRun(body["mode"], body["phase"],
                     tuple(events.make(**event) for event in body["events"]))

@@ -53,18 +53,6 @@ def known() -> dict[str, Release]:
     return {row["version"]: Release(**row) for row in table["releases"]}
 
 
-def label(version: str, files: str) -> str:
-    """``certified`` or ``untested``.
-
-    Args:
-        version: of the SDK.
-        files: digest of its files, as certificates hold it; a changed SDK is another one.
-    """
-    from agentrunproof.checker.binding import known_releases
-
-    return "certified" if known_releases().get(version) == files else "untested"
-
-
 def parse(version: str) -> tuple[int, ...]:
     """A version as numbers that compare.
 

@@ -134,14 +134,15 @@ def of_type(kind: ParamType, value: Any) -> bool:
 def declared_arguments(tool: Tool, arguments: str) -> Json:
     """The arguments a tool's body receives for this JSON text: what is given, over defaults.
 
-    Empty for text that is not a JSON object, which never reaches a body.
+    Empty for text that is not JSON, which never reaches a body. What is JSON but no object gives
+    nothing; up to 0.16.0 the SDK starts a tool on it all the same (openai-agents-python#3166).
     """
     try:
         given = json.loads(arguments or "{}")
     except ValueError:
         return {}
     if not isinstance(given, dict):
-        return {}
+        given = {}
     defaults = {name: json.loads(param.default) for name, param in tool.parameters.items()
                 if param.default is not None}
     return defaults | given

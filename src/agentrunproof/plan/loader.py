@@ -61,13 +61,32 @@ def load_text(text: str, name: str) -> Plan:
     if not text.strip():
         raise PlanError("PLAN_EMPTY", f"{name}: the plan is empty",
                         "a plan needs title, area, contract, agents and phases")
+    return _checked(parse_toml(text, name), name, short_forms=True)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The TOML document in a file.
+
+    Raises:
+        PlanError: the file cannot be read, or is not TOML.
+    """
+    name = str(path)
+    return parse_toml(_text(_read(path, name), name), name)
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """A TOML document, whatever it says.
+
+    Raises:
+        PlanError: ``PLAN_TOML`` or ``PLAN_TOO_DEEP``.
+    """
     try:
-        document = tomllib.loads(text)
+        document: dict[str, Any] = tomllib.loads(text)
+        return document
     except RecursionError as error:
         raise PlanError("PLAN_TOO_DEEP", f"{name}: nested too deeply") from error
     except ValueError as error:  # TOMLDecodeError, or an integer of thousands of digits
         raise PlanError("PLAN_TOML", f"{name}: not TOML: {error}") from error
-    return _checked(document, name, short_forms=True)
 
 
 def scenario_id(path: Path) -> str:

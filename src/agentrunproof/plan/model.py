@@ -161,6 +161,8 @@ class Tool:
         after, opens: gate to wait for before acting; gate to open on being started.
         opens_done: gate to open after having acted.
         input_guardrails, output_guardrails: names of tool guardrails.
+        enabled: whether it is offered to the model at all.
+        enabled_until: gate with whose opening it is disabled.
         agent: make this agent the tool; `parameters` and `outcomes` stay empty.
         max_turns: of the nested run.
         python: a tool object, or a function to be wrapped as one.
@@ -183,6 +185,7 @@ class Tool:
     output_guardrails: tuple[Name, ...] = ()
     strict: bool = True
     enabled: bool = True
+    enabled_until: Name | None = None
     agent: Name | None = None
     max_turns: Positive | None = None
     python: PythonRef | None = None
@@ -200,6 +203,8 @@ class Guardrail:
         blocking: an input guardrail that runs before the model rather than beside it
             (the SDK's ``run_in_parallel=False``).
         after, opens: gates, as for tools; `opens` is opened when the guardrail has decided.
+        delay: seconds of virtual time before it decides.
+        cleanup: seconds of virtual time it takes to stop when it is cancelled.
     """
 
     kind: Literal["input", "output"]
@@ -209,6 +214,8 @@ class Guardrail:
     blocking: bool = False
     after: Name | None = None
     opens: Name | None = None
+    delay: Decimal | None = None
+    cleanup: Decimal | None = None
     python: PythonRef | None = None
 
 
@@ -291,32 +298,59 @@ class Session:
     python: PythonRef | None = None
 
 
+HookName = Literal["on_agent_start", "on_agent_end", "on_llm_start", "on_llm_end",
+                   "on_tool_start", "on_tool_end", "on_handoff"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class HookError:
-    """A lifecycle hook that raises ``HookFailure`` the first time it is called."""
+    """A lifecycle hook that raises ``HookFailure`` the first time it is called.
 
-    on: Literal["on_agent_start", "on_agent_end", "on_llm_start", "on_llm_end", "on_tool_start",
-                "on_tool_end", "on_handoff"]
+    With `cancel` it raises ``asyncio.CancelledError`` instead, from within.
+    """
+
+    on: HookName
     message: str = "hook failed"
+    cancel: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class HookDelay:
+    """A hook of the agent that takes this many seconds of virtual time."""
+
+    on: HookName
+    delay: Decimal
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """Options of every run of the plan (the SDK's ``Runner.run`` arguments and ``RunConfig``).
 
-    `on_max_turns` is the final output that an error handler supplies when turns run out.
+    Args:
+        on_max_turns: the final output that an error handler supplies when turns run out.
+        callables: what the functions are that the plan gives to the SDK (instructions, callbacks
+            and filters of handoffs): functions, objects that can be called, or such objects that
+            count as false.
+        retries: how often the Runner tries a failed model call again, whatever the error was (the
+            SDK's ``ModelRetrySettings``).
+        sensitive_traces: whether spans may tell what tools and models were given and gave
+            (the SDK's ``trace_include_sensitive_data``).
     """
 
     max_turns: Positive | None = None
     context: dict[str, Any] | None = None
     hooks: Literal["both", "run", "agent", "none"] = "both"
     hook_error: HookError | None = None
+    hook_delay: HookDelay | None = None
     nest_handoff_history: bool = False
     input_guardrails: tuple[Name, ...] = ()
     output_guardrails: tuple[Name, ...] = ()
     model_settings: ModelSettings = field(default_factory=ModelSettings)
     on_max_turns: str | None = None
+    retries: Positive | None = None
     tracing: bool = True
+    sensitive_traces: bool = True
+    callables: Literal["function", "object", "false_object"] = "function"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,6 +417,22 @@ class Cancel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reader:
+    """How the consumer of a streamed run reads it, if not at once and to its end.
+
+    Args:
+        begins_after: seconds of virtual time until it begins.
+        delay: seconds of virtual time it takes to deal with each event.
+        events: whether it reads any; otherwise it waits for the run's own task
+            (``RunResultStreaming.run_loop_task``).
+    """
+
+    begins_after: Decimal | None = None
+    delay: Decimal | None = None
+    events: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sees:
     """What the nth model call of an agent in this phase (from 0) is to be given, as labels.
 
@@ -440,6 +490,7 @@ class Phase:
     context: dict[str, Any] | None = None
     max_turns: Positive | None = None
     cancel: Cancel | None = None
+    reader: Reader | None = None
     probe: StateProbe | None = None
     expect: ExpectedOutcome = field(default_factory=ExpectedOutcome)
 

@@ -13,9 +13,10 @@ from agentrunproof.plan.model import (
     ModelStep,
     Phase,
     Plan,
+    Reader,
     ResumeInput,
 )
-from agentrunproof.plan.problem import Problem, repeated, unknown
+from agentrunproof.plan.problem import Problem, repeated, seconds_problems, unknown
 from agentrunproof.shape import encode
 
 MAX_PHASES = 64
@@ -85,11 +86,15 @@ def _chain(plan: Plan, phase: Phase) -> list[Phase]:
 
 
 def lineage_calls(plan: Plan, phase: Phase) -> list[str]:
-    """Ids of all calls in the history of a phase and in its script, in order."""
+    """Ids of all calls in the history of a phase and in its script, in order.
+
+    An input may repeat a call word for word, as whoever sends a history twice does.
+    """
     items = session_items(plan)
     for part in lineage(plan, phase):
-        if part.input is not None:
-            items += phase_input(part)
+        for item in phase_input(part) if part.input is not None else ():
+            if item not in items:
+                items.append(item)
         for agent, steps in part.script.items():
             for step in range(len(steps)):
                 items += script_items(plan, part, agent, step)
@@ -122,6 +127,8 @@ def _start_problems(plan: Plan, phase: Phase, earlier: dict[str, Phase],
         yield from repeated(f"{place}.probe.via", phase.probe.via)
     if phase.cancel is not None:
         yield from _cancel_problems(plan, phase.cancel.when, f"{place}.cancel")
+    if phase.reader is not None:
+        yield from _reader_problems(plan, phase, phase.reader, f"{place}.reader")
 
 
 def _source_problems(name: str | None, earlier: dict[str, Phase], place: str,
@@ -153,6 +160,21 @@ def _cancel_problems(plan: Plan, when: str, place: str) -> Iterator[Problem]:
                       "modes = [\"run_streamed\"]")
     if when not in STREAM_EVENTS and not when.startswith("response."):
         yield unknown(f"{place}.when", "stream event", when, STREAM_EVENTS)
+
+
+def _reader_problems(plan: Plan, phase: Phase, reader: Reader, place: str) -> Iterator[Problem]:
+    if "run_streamed" not in plan.modes:
+        yield Problem("PLAN_CONTRADICTION", place, "only a streamed run is read",
+                      "modes = [\"run_streamed\"]")
+    waits = reader.begins_after is not None or reader.delay is not None
+    if reader.events != waits:
+        yield Problem("PLAN_CONTRADICTION", place,
+                      "is for a consumer that waits, or one that reads no events",
+                      "begins_after or delay in seconds, or events = false")
+    if phase.cancel is not None and not reader.events:
+        yield Problem("PLAN_CONTRADICTION", f"{place}.events",
+                      "a consumer that sees no event cannot cancel at one")
+    yield from seconds_problems(reader, ("begins_after", "delay"), place)
 
 
 def _script_problems(plan: Plan, phase: Phase, place: str) -> Iterator[Problem]:

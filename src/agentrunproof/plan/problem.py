@@ -1,10 +1,10 @@
-"""One thing that is wrong with a plan, and the two that occur most."""
+"""One thing that is wrong with a plan, and those that occur most."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentrunproof.shape import nearest
 
@@ -31,3 +31,12 @@ def repeated(place: str, names: Iterable[str], what: str = "") -> Iterator[Probl
     for name, count in Counter(names).items():
         if count > 1:
             yield Problem("PLAN_DUPLICATE", place, f"{what or 'names'} {name!r} {count} times")
+
+
+def seconds_problems(part: Any, keys: Iterable[str], place: str) -> Iterator[Problem]:
+    """A problem for each of these keys of a part that says no time above 0."""
+    for key in keys:
+        value = getattr(part, key)
+        if value is not None and (value.startswith("-") or value == "0"):
+            yield Problem("PLAN_RANGE", f"{place}.{key}",
+                          f"expected seconds above 0, found {value}")

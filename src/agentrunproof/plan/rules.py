@@ -15,9 +15,19 @@ from typing import Any
 from agentrunproof.errors import PlanError, ShapeError
 from agentrunproof.plan.capabilities import CAPABILITIES
 from agentrunproof.plan.items import of_type, template_fields
-from agentrunproof.plan.model import Agent, Handoff, OutputType, Param, Plan, PythonRef, Tool
+from agentrunproof.plan.model import (
+    Agent,
+    Handoff,
+    HookError,
+    OutputType,
+    Param,
+    Plan,
+    PythonRef,
+    Run,
+    Tool,
+)
 from agentrunproof.plan.phase_rules import history_problems, phase_problems
-from agentrunproof.plan.problem import Problem, repeated, unknown
+from agentrunproof.plan.problem import Problem, repeated, seconds_problems, unknown
 from agentrunproof.shape import MAX_INT, decode, encode, join
 
 MAX_DEPTH = 32
@@ -123,13 +133,11 @@ def _tool_problems(plan: Plan, tool: Tool, place: str) -> Iterator[Problem]:
     if (tool.failure == "text") != (tool.failure_text is not None):
         yield Problem("PLAN_CONTRADICTION", f"{place}.failure_text",
                       "goes with failure = \"text\", and that with it")
+    if tool.enabled_until is not None and not tool.enabled:
+        yield Problem("PLAN_CONTRADICTION", f"{place}.enabled_until", "it is never enabled")
     if tool.timeout is None and tool.timeout_behavior != "error_as_result":
         yield Problem("PLAN_CONTRADICTION", f"{place}.timeout_behavior", "needs a timeout")
-    for key in ("timeout", "delay"):
-        value = getattr(tool, key)
-        if value is not None and (value.startswith("-") or value == "0"):
-            yield Problem("PLAN_RANGE", f"{place}.{key}",
-                          f"expected seconds above 0, found {value}")
+    yield from seconds_problems(tool, ("timeout", "delay"), place)
     for kind in ("input", "output"):
         names = getattr(tool, f"{kind}_guardrails")
         here = f"{place}.{kind}_guardrails"
@@ -225,6 +233,11 @@ def _guardrail_problems(plan: Plan) -> Iterator[Problem]:
                           "keep one of them")
         if guardrail.blocking and guardrail.kind != "input":
             yield Problem("PLAN_CONTRADICTION", f"{place}.blocking", "is for input guardrails")
+        yield from seconds_problems(guardrail, ("delay", "cleanup"), place)
+        for key in ("delay", "cleanup"):
+            if guardrail.python is not None and getattr(guardrail, key) is not None:
+                yield Problem("PLAN_CONTRADICTION", f"{place}.{key}", "does not go with 'python'",
+                              "leave it out")
     for name, tool_guardrail in plan.tool_guardrails.items():
         if tool_guardrail.when == "":
             yield Problem("PLAN_EMPTY", f"tool_guardrails.{name}.when", "an empty text",
@@ -244,14 +257,33 @@ def _run_problems(plan: Plan) -> Iterator[Problem]:
     for kind in ("input", "output"):
         yield from _guardrail_names(plan, getattr(plan.run, f"{kind}_guardrails"), kind,
                                     f"run.{kind}_guardrails")
-    if plan.run.hook_error is not None and plan.run.hooks == "none":
-        yield Problem("PLAN_CONTRADICTION", "run.hook_error", "no hooks are installed",
-                      "drop hooks = \"none\"")
+    yield from _hook_problems(plan.run)
+    if plan.run.callables != "function" and not any(
+            agent.instructions or agent.handoffs for agent in plan.agents.values()):
+        yield Problem("PLAN_CONTRADICTION", "run.callables", "the plan gives no function away",
+                      "it is for instructions, and for callbacks and filters of handoffs")
+    if not plan.run.sensitive_traces and not plan.run.tracing:
+        yield Problem("PLAN_CONTRADICTION", "run.sensitive_traces", "no spans are made")
     if plan.run.context is not None:
         yield from _plain(plan.run.context, "run.context", MAX_DEPTH)
     for n, phase in enumerate(plan.phases):
         if phase.context is not None:
             yield from _plain(phase.context, f"phases[{n}].context", MAX_DEPTH)
+
+
+def _hook_problems(run: Run) -> Iterator[Problem]:
+    error = run.hook_error
+    if error is not None and run.hooks not in ("both", "run"):
+        yield Problem("PLAN_CONTRADICTION", "run.hook_error", "no hooks of the run are installed",
+                      f"drop hooks = \"{run.hooks}\"")
+    if error is not None and error.cancel and error != HookError(on=error.on, cancel=True):
+        yield Problem("PLAN_CONTRADICTION", "run.hook_error.message",
+                      "a cancellation says nothing", "leave it out")
+    if run.hook_delay is not None:
+        if run.hooks not in ("both", "agent"):
+            yield Problem("PLAN_CONTRADICTION", "run.hook_delay",
+                          "no hooks of the agent are installed", f"drop hooks = \"{run.hooks}\"")
+        yield from seconds_problems(run.hook_delay, ("delay",), "run.hook_delay")
 
 
 def _gate_problems(plan: Plan) -> Iterator[Problem]:
@@ -279,6 +311,9 @@ def _waits(plan: Plan) -> Iterator[tuple[str, str]]:
     for place, part in parts:
         if part.after is not None:
             yield f"{place}.after", part.after
+    for name, tool in plan.tools.items():
+        if tool.enabled_until is not None:
+            yield f"tools.{name}.enabled_until", tool.enabled_until
 
 
 def _names(place: str, what: str, names: Iterable[str], known: Collection[str],

@@ -75,9 +75,10 @@ _PARENT = _optional(parent=_TEXT)
 RunOutcome = Literal["completed", "interrupted", "raised", "cancelled", "timeout"]
 
 #: kind -> its fields. `parent` is the call id (or ids joined by /) of the agent tool call inside
-#: which the event happened, empty in the outermost run.
+#: which the event happened, empty in the outermost run. `unheard` names lifecycle hooks that the
+#: release does not have.
 FIELDS: dict[str, tuple[Field, ...]] = {
-    "run_started": _required(agent=str) + _optional(input=(Items, ())),
+    "run_started": _required(agent=str) + _optional(input=(Items, ()), unheard=_NAMES),
     "model_called": _required(agent=str) + _PARENT + _optional(
         input=(Items, ()), instructions=_TEXT, tools=_NAMES, handoffs=_NAMES, output_type=_TEXT,
         settings=(dict[str, Any], {}), previous_response_id=_TEXT, conversation_id=_TEXT,
@@ -109,7 +110,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         + _optional(pending=_NAMES, changed=_NAMES, error=(dict[str, str], {})),
     "span_started": _required(span=Count, type=str) + _optional(parent=(Count, None), name=_TEXT),
     "span_finished": _required(span=Count, type=str) + _optional(
-        parent=(Count, None), name=_TEXT, error=_TEXT, late=_FLAG),
+        parent=(Count, None), name=_TEXT, error=_TEXT, late=_FLAG, holds=_NAMES),
     "claim": _required(text=str) + _optional(agent=_TEXT),
     "memory_read": _required(key=str) + _optional(value=_TEXT),
     "memory_written": _required(key=str) + _optional(value=_TEXT),
@@ -120,7 +121,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         history=(Items, ()), responses=(tuple[Items, ...], ()), guardrails=_NAMES),
     "raised": _required(error=dict[str, str]) + _optional(
         new_items=(tuple[NewItem, ...], None), responses=(tuple[Items, ...], None),
-        last_agent=_TEXT),
+        last_agent=_TEXT, guardrails=(tuple[str, ...], None)),
     "task_leaked": _required(name=str),
     "run_finished": _required(outcome=RunOutcome),
 }

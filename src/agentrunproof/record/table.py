@@ -83,6 +83,13 @@ def items_in(event: Event) -> list[Item]:
     return found
 
 
+def with_items(event: Event, change: Callable[[Item], Item]) -> Event:
+    """A copy of an event (with its items inline) with every item changed."""
+    return {"kind": event["kind"]} | {
+        field.name: _replacer(field.annotation)(event[field.name], change)
+        for field in FIELDS[event["kind"]]}
+
+
 def schema(definitions: dict[str, Any]) -> dict[str, Any]:
     """JSON Schema of the stored runs; the shape of each event kind goes to `definitions`."""
     for kind in FIELDS:

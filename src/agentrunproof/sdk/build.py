@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import agents
-from agents import Agent, AgentOutputSchema, ModelSettings, RunConfig, StopAtTools, handoff
+from agents import Agent, ModelSettings, RunConfig, handoff
 from agents.extensions import handoff_filters
 from pydantic import create_model
 
@@ -29,6 +31,21 @@ _DECIMAL_SETTINGS = ("temperature", "top_p")
 
 class HandoffFailure(Exception):
     """The failure a plan declares for a handoff callback."""
+
+
+class CallableObject:
+    """An object that is called like a function, and counts as true or as false."""
+
+    def __init__(self, function: Callable[..., Any], truth: bool) -> None:
+        self._function = function
+        self._truth = truth
+        self.__signature__ = inspect.signature(function)  # the SDK counts parameters
+
+    def __call__(self, *args: Any) -> Any:
+        return self._function(*args)
+
+    def __bool__(self) -> bool:
+        return self._truth
 
 
 class World:
@@ -83,6 +100,8 @@ class World:
     def start_phase(self, phase: Phase) -> None:
         """Close all gates and load the phase's script into the models."""
         self.gates.reset()
+        if self.hooks is not None:
+            self.hooks.context = None
         for model in self.models.values():
             model.load(self.plan, phase)
 
@@ -106,24 +125,30 @@ class World:
 
     def _run_config(self) -> RunConfig:
         run = self.plan.run
-        options: dict[str, Any] = {"tracing_disabled": not run.tracing}
-        if run.nest_handoff_history:
-            options["nest_handoff_history"] = True
+        options: dict[str, Any] = {"tracing_disabled": not run.tracing,
+                                   "trace_include_sensitive_data": run.sensitive_traces}
+        options.update(compat.history_nesting(run.nest_handoff_history))
         if run.input_guardrails:
             options["input_guardrails"] = [self._guardrails[n] for n in run.input_guardrails]
         if run.output_guardrails:
             options["output_guardrails"] = [self._guardrails[n] for n in run.output_guardrails]
-        if run.model_settings != declared.ModelSettings():
-            options["model_settings"] = _settings(run.model_settings)
+        if run.model_settings != declared.ModelSettings() or run.retries is not None:
+            options["model_settings"] = _settings(run.model_settings, run.retries)
         return RunConfig(**options)
 
     def _agent(self, name: str, spec: declared.Agent) -> Agent[Any]:
         instructions: Any = spec.instructions
         if instructions is not None and instructions.startswith("python:"):
             instructions = resolve(instructions)
-        behavior: Any = spec.tool_use_behavior
-        if behavior == "stop_at_tools":
-            behavior = StopAtTools(stop_at_tool_names=list(spec.stop_at_tools))
+        elif instructions is not None and self.plan.run.callables != "function":
+            instructions = self._callable(_saying(instructions))
+        options: dict[str, Any] = {}
+        if spec.tool_use_behavior == "stop_at_tools":
+            options["tool_use_behavior"] = {"stop_at_tool_names": list(spec.stop_at_tools)}
+        elif spec.tool_use_behavior != "run_llm_again":
+            options["tool_use_behavior"] = spec.tool_use_behavior
+        if not spec.reset_tool_choice:
+            options["reset_tool_choice"] = False
         with_hooks = self.plan.run.hooks in ("both", "agent")
         return Agent(
             name=name,
@@ -134,9 +159,9 @@ class World:
             input_guardrails=[self._guardrails[n] for n in spec.input_guardrails],
             output_guardrails=[self._guardrails[n] for n in spec.output_guardrails],
             output_type=None if spec.output_type is None else self._schema(spec.output_type),
-            tool_use_behavior=behavior,
-            reset_tool_choice=spec.reset_tool_choice,
-            hooks=RecordingAgentHooks(self.recorder) if with_hooks else None,
+            hooks=RecordingAgentHooks(self.recorder, self.plan.run.hook_delay)
+            if with_hooks else None,
+            **options,
         )
 
     def _tool(self, name: str, spec: declared.Tool) -> Any:
@@ -154,7 +179,7 @@ class World:
         if spec.description is not None:
             options["tool_description_override"] = spec.description
         if spec.filter == "remove_all_tools":
-            options["input_filter"] = handoff_filters.remove_all_tools
+            options["input_filter"] = self._callable(handoff_filters.remove_all_tools)
         if spec.nest_history is not None:
             options["nest_handoff_history"] = spec.nest_history
 
@@ -167,17 +192,21 @@ class World:
             async def with_input(_ctx: Any, _given: Any) -> None:
                 note()
 
-            return handoff(self.agents[spec.to], on_handoff=with_input,
+            return handoff(self.agents[spec.to], on_handoff=self._callable(with_input),
                            input_type=self._type(spec.input_type), **options)
 
         async def without_input(_ctx: Any) -> None:
             note()
 
-        return handoff(self.agents[spec.to], on_handoff=without_input, **options)
+        return handoff(self.agents[spec.to], on_handoff=self._callable(without_input), **options)
 
-    def _schema(self, name: str) -> AgentOutputSchema:
-        return AgentOutputSchema(self._type(name),
-                                 strict_json_schema=self.plan.types[name].strict)
+    def _callable(self, function: Callable[..., Any]) -> Any:
+        """A function in the form in which the plan hands functions to the SDK."""
+        form = self.plan.run.callables
+        return function if form == "function" else CallableObject(function, form == "object")
+
+    def _schema(self, name: str) -> Any:
+        return compat.output_type(self._type(name), strict=self.plan.types[name].strict)
 
     def _type(self, name: str) -> Any:
         spec = self.plan.types[name]
@@ -186,9 +215,18 @@ class World:
         return create_model(name, **fields)
 
 
-def _settings(spec: declared.ModelSettings) -> ModelSettings:
+def _saying(text: str) -> Callable[..., Any]:
+    async def instructions(_ctx: Any, _agent: Any) -> str:
+        return text
+
+    return instructions
+
+
+def _settings(spec: declared.ModelSettings, retries: int | None = None) -> ModelSettings:
     options = {field.name: value for field in dataclasses.fields(spec)
                if (value := getattr(spec, field.name)) is not None}
+    if retries is not None:
+        options["retry"] = compat.retry_settings(retries)
     for name in _DECIMAL_SETTINGS:
         if name in options:
             options[name] = float(options[name])

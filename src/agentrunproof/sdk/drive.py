@@ -12,15 +12,18 @@ from typing import Any
 from agents import Runner
 
 from agentrunproof.plan.items import phase_input
-from agentrunproof.plan.model import Phase, Plan
+from agentrunproof.plan.model import Phase, Plan, Reader
 from agentrunproof.record.events import Event, make
 from agentrunproof.sdk import compat, normal
 from agentrunproof.sdk.build import World
 from agentrunproof.sdk.capture import Recorder
+from agentrunproof.sdk.gates import seconds
 from agentrunproof.sdk.loop import Deadlock, VirtualTimeLoop
-from agentrunproof.sdk.spans import SpanRecorder, recorded_spans
+from agentrunproof.sdk.spans import SpanRecorder
 from agentrunproof.sdk.state import NotPaused, SavedState, call_id, decide
 
+_RESULT_LISTS = ("input_guardrail_results", "output_guardrail_results",
+                 "tool_input_guardrail_results", "tool_output_guardrail_results")
 _SETTLE = 12  # loop turns a finished run gets to end what it has started
 
 
@@ -74,12 +77,13 @@ class _ModeDriver:
         self._loop = VirtualTimeLoop()
         self._loop.set_exception_handler(lambda _loop, _context: None)  # failures are events
         self._own: asyncio.Task[Any] | None = None
+        self._streamed: Any = None
         self._world = World(plan, self._recorder)
 
     def runs(self) -> Iterator[DrivenRun]:
         asyncio.set_event_loop(self._loop)
         try:
-            with recorded_spans(self._spans):
+            with compat.traces_to(self._spans):
                 self._await(self._world.open())
                 for phase in self._plan.phases:
                     yield self._run_phase(phase)
@@ -96,6 +100,7 @@ class _ModeDriver:
     def _run_phase(self, phase: Phase) -> DrivenRun:
         recorder = self._recorder
         recorder.start(phase.id)
+        self._streamed = None
         self._spans.clear()
         self._world.start_phase(phase)
         self._watch.begin(lambda: DrivenRun(self._mode, phase.id, recorder.events()))
@@ -138,7 +143,7 @@ class _ModeDriver:
         """What the run starts from: input items, or a state with its decisions made."""
         add = self._recorder.add
         if phase.resume is not None:
-            add("run_started", agent=agent.name)
+            add("run_started", agent=agent.name, unheard=compat.unheard_hooks())
             saved = self._states.get((phase.resume.from_, phase.resume.branch))
             if saved is None:
                 raise NotPaused(f"phase {phase.resume.from_} left no paused state")
@@ -152,15 +157,22 @@ class _ModeDriver:
             if phase.input.follow not in self._histories:
                 raise NotPaused(f"phase {phase.input.follow} left no history to follow")
             items = [*self._histories[phase.input.follow], *items]
-        add("run_started", agent=agent.name, input=tuple(normal.plain(i) for i in items))
+        add("run_started", agent=agent.name, input=tuple(normal.plain(i) for i in items),
+            unheard=compat.unheard_hooks())
         plain_text = phase.input.text is not None and phase.input.follow is None
         return phase.input.text if plain_text else copy.deepcopy(items)
 
     async def _stream(self, phase: Phase, agent: Any, start: Any,
                       options: dict[str, Any]) -> tuple[Any, bool]:
-        result = Runner.run_streamed(agent, start, **options)
+        self._streamed = result = Runner.run_streamed(agent, start, **options)
+        reader = phase.reader or Reader()
+        if not reader.events:
+            await compat.run_loop(result)
+            return result, False
         seen, cancelled = 0, False
+        await seconds(reader.begins_after)
         async for event in result.stream_events():
+            await seconds(reader.delay)
             self._recorder.add_streamed(event)
             if phase.cancel is not None and phase.cancel.when == _event_name(event):
                 seen += 1
@@ -189,35 +201,36 @@ class _ModeDriver:
     def _finished(self, phase: Phase, result: Any, cancelled: bool) -> str:
         self._record_result(result)
         self._histories[phase.id] = list(result.to_input_list())
-        if result.interruptions:
+        if compat.interruptions(result):
             self._paused(phase, result)
             return "interrupted"
         return "cancelled" if cancelled else "completed"
 
     def _record_result(self, result: Any) -> None:
         add = self._recorder.add
-        self._record_usage(result.context_wrapper)
-        guardrails = [*result.input_guardrail_results, *result.output_guardrail_results]
+        hooks = self._world.hooks
+        self._record_usage(compat.run_context(result, hooks and hooks.context))
         output = result.final_output
         add("result", last_agent=result.last_agent.name,
             final_output=None if output is None else normal.text(output),
             new_items=_new_items(result.new_items),
             history=tuple(normal.plain(item) for item in result.to_input_list()),
             responses=_responses(result.raw_responses),
-            guardrails=tuple(sorted(found.guardrail.get_name() for found in guardrails)))
+            guardrails=_guardrails(result))
 
     def _record_usage(self, wrapper: Any) -> None:
+        if wrapper is None:
+            return
         usage = wrapper.usage
+        cached, reasoning = compat.token_details(usage)
         self._recorder.add(
             "usage", requests=usage.requests, input=usage.input_tokens,
             output=usage.output_tokens, total=usage.total_tokens,
-            cached=usage.input_tokens_details.cached_tokens or 0,
-            reasoning=usage.output_tokens_details.reasoning_tokens or 0,
-            entries=compat.usage_entries(usage))
+            cached=cached, reasoning=reasoning, entries=compat.usage_entries(usage))
 
     def _paused(self, phase: Phase, result: Any) -> None:
         add = self._recorder.add
-        for item in result.interruptions:
+        for item in compat.interruptions(result):
             raw = normal.plain(item.raw_item)
             add("interruption", call=call_id(item), tool=str(raw.get("name", "")),
                 agent=item.agent.name if item.agent is not None else "",
@@ -237,12 +250,14 @@ class _ModeDriver:
     def _raised(self, exc: BaseException) -> None:
         data = compat.run_data(exc)
         if data is None:
-            self._recorder.add("raised", error=normal.error(exc))
+            told = None if self._streamed is None else _guardrails(self._streamed)
+            self._recorder.add("raised", error=normal.error(exc), guardrails=told)
             return
         self._record_usage(data.context_wrapper)
         self._recorder.add(
             "raised", error=normal.error(exc), new_items=_new_items(data.new_items),
-            responses=_responses(data.raw_responses), last_agent=data.last_agent.name)
+            responses=_responses(data.raw_responses), last_agent=data.last_agent.name,
+            guardrails=_guardrails(data))
 
     def _cancel_tasks(self) -> None:
         for task in self._live_tasks():
@@ -256,6 +271,12 @@ class _ModeDriver:
 def _new_items(items: Any) -> tuple[dict[str, Any], ...]:
     return tuple({"type": item.type, "agent": item.agent.name, "item": normal.plain(item.raw_item)}
                  for item in items)
+
+
+def _guardrails(result: Any) -> tuple[str, ...]:
+    """Names of the guardrails whose results a result, or what an exception tells, holds."""
+    return tuple(sorted(found.guardrail.get_name() for kind in _RESULT_LISTS
+                        for found in getattr(result, kind, ())))
 
 
 def _responses(responses: Any) -> tuple[tuple[Any, ...], ...]:

@@ -1,4 +1,4 @@
-"""Named gates: a plan's way to force an order between things that run at the same time."""
+"""Named gates and delays: how a plan orders things that run at the same time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,18 @@ class Gates:
         if name is not None:
             self._gate(name).set()
 
+    def is_open(self, name: str) -> bool:
+        return self._gate(name).is_set()
+
     async def wait(self, name: str | None) -> None:
         if name is not None:
             await self._gate(name).wait()
 
     def _gate(self, name: str) -> asyncio.Event:
         return self._gates.setdefault(name, asyncio.Event())
+
+
+async def seconds(delay: str | None) -> None:
+    """Wait this long, in virtual time; not at all for None."""
+    if delay is not None:
+        await asyncio.sleep(float(delay))

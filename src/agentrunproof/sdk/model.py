@@ -111,10 +111,10 @@ class PlanModel(Model):
         return {
             "agent": self._agent,
             "input": tuple(normal.plain(item) for item in items),
-            "instructions": given["system_instructions"] or "",
+            "instructions": normal.text(given["system_instructions"] or ""),
             "tools": tuple(tool.name for tool in given["tools"]),
             "handoffs": tuple(handoff.tool_name for handoff in given["handoffs"]),
-            "output_type": "" if plain_text else schema.name(),
+            "output_type": "" if plain_text else compat.output_type_name(schema),
             "settings": _settings(given["model_settings"]),
             "previous_response_id": given.get("previous_response_id") or "",
             "conversation_id": given.get("conversation_id") or "",
@@ -143,6 +143,6 @@ class PlanModel(Model):
 
 
 def _settings(settings: Any) -> dict[str, Any]:
-    """The settings that are set, by name."""
+    """The settings that are set, by name, without those that are for the Runner."""
     return {field.name: normal.plain(value) for field in fields(settings)
-            if (value := getattr(settings, field.name)) is not None}
+            if field.name != "retry" and (value := getattr(settings, field.name)) is not None}

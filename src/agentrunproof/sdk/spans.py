@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from agents.tracing import TracingProcessor, get_trace_provider, set_trace_provider
-from agents.tracing.provider import DefaultTraceProvider
+from agents.tracing import TracingProcessor
 
 from agentrunproof.record.events import Event, make
 
@@ -54,13 +51,27 @@ class SpanRecorder(TracingProcessor):
                 continue
             late = parent_id in self._ended and self._ended[id] > self._ended[parent_id]
             failure = None if _is_trace(thing) else thing.error
-            events.append(make("span_finished", **fields, late=late,
+            events.append(make("span_finished", **fields, late=late, holds=_holds(thing),
                                error=str(failure["message"]) if failure else ""))
         return events
 
 
 def _is_trace(thing: Any) -> bool:
     return not hasattr(thing, "span_id")
+
+
+#: What the SDK writes in place of an error it must not tell, from 0.15.2
+#: (``agents.util._tool_errors``).
+_REDACTED = "Tool execution failed. Error details are redacted."
+
+
+def _holds(thing: Any) -> tuple[str, ...]:
+    """Which parts of its call a function span tells: input, output, the text of its error."""
+    if _is_trace(thing) or thing.span_data.type != "function":
+        return ()
+    told = {"input": thing.span_data.input, "output": thing.span_data.output,
+            "error": ((thing.error or {}).get("data") or {}).get("error")}
+    return tuple(part for part, value in told.items() if value not in (None, _REDACTED))
 
 
 def _named(thing: Any) -> dict[str, str]:
@@ -71,17 +82,3 @@ def _named(thing: Any) -> dict[str, str]:
     if data.type == "handoff":
         name = f"{data.from_agent} -> {data.to_agent}"
     return {"type": data.type, "name": name if isinstance(name, str) else ""}
-
-
-@contextmanager
-def recorded_spans(recorder: SpanRecorder) -> Iterator[None]:
-    """Give the process a trace provider of ours; put the former one back on leaving."""
-    before = get_trace_provider()
-    provider = DefaultTraceProvider()
-    provider.set_disabled(False)
-    provider.register_processor(recorder)
-    set_trace_provider(provider)
-    try:
-        yield
-    finally:
-        set_trace_provider(before)

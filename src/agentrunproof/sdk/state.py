@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents import RunState
+import agents
 
 from agentrunproof.plan.model import Decision, Via
 from agentrunproof.sdk import normal
@@ -54,9 +54,9 @@ class SavedState:
 
     async def _restored(self, agent: Any) -> Any:
         if self.via == "json":
-            return await RunState.from_json(agent, self._json)
+            return await agents.RunState.from_json(agent, self._json)
         if self.via == "string":
-            return await RunState.from_string(agent, self._text)
+            return await agents.RunState.from_string(agent, self._text)
         return self._state
 
 

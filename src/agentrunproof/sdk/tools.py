@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import importlib
 import inspect
 import json
@@ -11,14 +12,19 @@ from collections.abc import Callable
 from typing import Any
 
 import agents
-from agents import GuardrailFunctionOutput, InputGuardrail, OutputGuardrail, function_tool
-from agents.tool_context import ToolContext
+from agents import (
+    GuardrailFunctionOutput,
+    InputGuardrail,
+    OutputGuardrail,
+    RunContextWrapper,
+    function_tool,
+)
 
 from agentrunproof.plan.items import render
 from agentrunproof.plan.model import Guardrail, Tool, ToolGuardrail, ToolOutcome
-from agentrunproof.sdk import normal
+from agentrunproof.sdk import compat, normal
 from agentrunproof.sdk.capture import Recorder, inside
-from agentrunproof.sdk.gates import Gates
+from agentrunproof.sdk.gates import Gates, seconds
 
 PYTHON_TYPES: dict[str, Any] = {
     "string": str, "integer": int, "number": float, "boolean": bool, "object": dict[str, Any],
@@ -55,24 +61,31 @@ class Toolbox:
         options: dict[str, Any] = {
             "name_override": name,
             "description_override": tool.description or f"The tool {name}.",
-            "strict_mode": tool.strict,
         }
+        if not tool.strict:
+            options["strict_mode"] = False
         if tool.failure == "raise":
             options["failure_error_function"] = None
         elif tool.failure == "text":
             options["failure_error_function"] = lambda _ctx, _exc: tool.failure_text or ""
         if not tool.enabled:
             options["is_enabled"] = False
+        elif tool.enabled_until is not None:
+            until = tool.enabled_until
+            options["is_enabled"] = lambda _ctx, _agent: not self._gates.is_open(until)
         if tool.needs_approval:
             options["needs_approval"] = True
         if tool.timeout is not None:
             options["timeout"] = float(tool.timeout)
             options["timeout_behavior"] = tool.timeout_behavior
-        for option, names in (("tool_input_guardrails", tool.input_guardrails),
-                              ("tool_output_guardrails", tool.output_guardrails)):
-            if names:
-                options[option] = [self.tool_guardrail(n, guards[n]) for n in names]
-        return function_tool(_with_signature(self._body(name, tool), tool), **options)
+        made = function_tool(_with_signature(self._body(name, tool), tool), **options)
+        if tool.input_guardrails:
+            made.tool_input_guardrails = [self.tool_guardrail(n, guards[n])
+                                          for n in tool.input_guardrails]
+        if tool.output_guardrails:
+            made.tool_output_guardrails = [self.tool_guardrail(n, guards[n])
+                                           for n in tool.output_guardrails]
+        return made
 
     def _body(self, name: str, tool: Tool) -> Callable[..., Any]:
         count = 0
@@ -85,21 +98,19 @@ class Toolbox:
             async def act() -> str:
                 self._gates.open(tool.opens)
                 await self._gates.wait(tool.after)
-                if tool.delay is not None:
-                    await asyncio.sleep(float(tool.delay))
+                await seconds(tool.delay)
                 return await _act(outcome, arguments)
 
             try:
-                output: str = await self._recorded(name, ctx, ctx.tool_arguments, act)
+                output: str = await self._recorded(name, *compat.tool_call(ctx), act)
                 return output
             finally:
                 self._gates.open(tool.opens_done)
 
         return body
 
-    async def _recorded(self, name: str, ctx: Any, arguments: str,
+    async def _recorded(self, name: str, call: str, arguments: str,
                         act: Callable[[], Any]) -> Any:
-        call = ctx.tool_call_id
         add = self._recorder.add
         add("tool_started", call=call, tool=name, arguments=arguments or "{}")
         try:
@@ -132,18 +143,22 @@ class Toolbox:
         """A tool named by a ``python:`` reference."""
         found = resolve(reference)
         if not isinstance(found, agents.FunctionTool):
-            found = function_tool(found, name_override=name)
+            return self.recorded(function_tool(found, name_override=name))
+        found = copy.copy(found)  # the object stays its owner's, and may serve several runs
+        found.name = name
         return self.recorded(found)
 
     def recorded(self, tool: Any) -> Any:
         invoke = tool.on_invoke_tool
 
-        async def on_invoke_tool(ctx: ToolContext[Any], arguments: str) -> Any:
+        async def on_invoke_tool(ctx: Any, arguments: str) -> Any:
+            call = compat.tool_call(ctx)[0]
+
             async def act() -> Any:
-                with inside(ctx.tool_call_id):
+                with inside(call):
                     return await invoke(ctx, arguments)
 
-            return await self._recorded(tool.name, ctx, arguments, act)
+            return await self._recorded(tool.name, call, arguments, act)
 
         tool.on_invoke_tool = on_invoke_tool
         return tool
@@ -154,7 +169,12 @@ class Toolbox:
             return resolve(spec.python)
 
         async def judge(_ctx: Any, agent: Any, checked: Any) -> GuardrailFunctionOutput:
-            await self._gates.wait(spec.after)
+            try:
+                await self._gates.wait(spec.after)
+                await seconds(spec.delay)
+            except asyncio.CancelledError:
+                await seconds(spec.cleanup)
+                raise
             tripped = spec.trips or (spec.trips_on is not None and spec.trips_on in _said(checked))
             failure = None if spec.error is None else GuardrailFailure(spec.error)
             self._recorder.add(
@@ -217,8 +237,8 @@ def _said(checked: Any) -> str:
 def _with_signature(body: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
     """Give `body` the declared parameters, from which the SDK derives the tool's schema."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter("ctx", kind, annotation=ToolContext[Any])]
-    annotations: dict[str, Any] = {"ctx": ToolContext[Any]}
+    parameters = [inspect.Parameter("ctx", kind, annotation=RunContextWrapper[Any])]
+    annotations: dict[str, Any] = {"ctx": RunContextWrapper[Any]}
     for name in tool.order:
         param = tool.parameters[name]
         default: Any = inspect.Parameter.empty

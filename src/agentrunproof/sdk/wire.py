@@ -22,31 +22,34 @@ from openai.types.responses import (
     ResponseOutputItemAddedEvent,
     ResponseOutputItemDoneEvent,
     ResponseOutputMessage,
-    ResponseReasoningItem,
     ResponseRefusalDeltaEvent,
     ResponseTextDeltaEvent,
     ResponseTextDoneEvent,
     ResponseUsage,
 )
-from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
 from pydantic import BaseModel
+
+from agentrunproof.sdk import compat
 
 _TYPES: dict[str, Any] = {
     "message": ResponseOutputMessage,
     "function_call": ResponseFunctionToolCall,
-    "reasoning": ResponseReasoningItem,
+    "reasoning": compat.reasoning_item(),
 }
 
 #: pydantic's own constructor; openai overrides it with one that looks into every field's type,
 #: which took a tenth of a run.
 _construct = BaseModel.model_construct.__func__  # type: ignore[attr-defined]
 
+_DETAILS = ("input_tokens_details", "output_tokens_details")
 _PIECE = 12  # characters of a delta
 
 
 def output_item(item: dict[str, Any]) -> Any:
     """The pydantic form of an item made by `plan.items.model_item`."""
-    return _TYPES[item["type"]].model_validate(item)
+    made = _TYPES[item["type"]].model_validate(item)
+    compat.mark_call(made)
+    return made
 
 
 def stream(items: list[Any], usage: Any, response_id: str, *, complete: bool = True
@@ -126,10 +129,5 @@ def _response(output: list[Any], usage: Any, id: str, status: str) -> Response:
         usage=None if usage is None else _construct(
             ResponseUsage, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
             total_tokens=usage.total_tokens,
-            input_tokens_details=_construct(
-                InputTokensDetails, cached_tokens=usage.input_tokens_details.cached_tokens,
-                cache_write_tokens=0),
-            output_tokens_details=_construct(
-                OutputTokensDetails,
-                reasoning_tokens=usage.output_tokens_details.reasoning_tokens)))
+            **{name: getattr(usage, name) for name in _DETAILS if hasattr(usage, name)}))
     return response

@@ -52,11 +52,11 @@ def main() -> int:
 
 def _serve(entry: dict[str, Any], deadline: float, out: TextIO) -> None:
     from agentrunproof.plan.model import Plan
-    from agentrunproof.sdk import compat
+    from agentrunproof.sdk import features
     from agentrunproof.sdk.drive import Watch, drive
 
     id = entry["id"]
-    missing = compat.missing(entry.get("needs", []))
+    missing = features.missing(entry.get("needs", []))
     if not missing:
         try:
             watch = Watch()

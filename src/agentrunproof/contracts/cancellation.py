@@ -1,0 +1,52 @@
+"""A consumer that cancels a stream keeps the run from going on to a further turn.
+
+"cancel(mode): immediate (default): Stop immediately, cancel all tasks, clear queues; after_turn:
+Complete current turn gracefully before stopping: allows the LLM response to finish, executes
+pending tool calls, saves session state properly, tracks usage accurately, stops before the next
+turn begins" (https://openai.github.io/openai-agents-python/ref/result/, RunResultStreaming.cancel;
+openai-agents-python#4130)
+
+The current turn is the one whose response the consumer has last seen begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentrunproof.contracts.base import Contract, Unobserved, Violation
+from agentrunproof.plan.model import Cancel, Plan
+from agentrunproof.record.observation import Observation, PhaseRun
+
+
+def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
+    for run in seen.in_mode("run_streamed"):
+        cancel = plan.phase(run.phase).cancel
+        if cancel is None or run.outcome == "timeout":
+            continue
+        begun = _turns_seen(run, cancel)
+        called = sum(1 for event in run.of("model_called") if not event["parent"])
+        if begun is not None and called > begun:
+            yield Violation("TURN_AFTER_CANCEL", run.where, f"the consumer cancelled in turn "
+                            f"{begun}, the model was called {called} times")
+
+
+def _turns_seen(run: PhaseRun, cancel: Cancel) -> int | None:
+    """How many responses the consumer had seen begin when it cancelled; None if it never did."""
+    begun = seen = 0
+    for event in run.of("stream_event"):
+        begun += event["count"] if event["name"] == "response.created" else 0
+        name = "agent_updated_stream_event" if event["type"] == "agent" else event["name"]
+        seen += event["count"] if name == cancel.when else 0
+        if seen >= cancel.count:
+            return max(begun, 1)  # the first turn begins with the run
+    return None
+
+
+CONTRACT = Contract(
+    name="cancellation",
+    promise="After a stream was cancelled no further turn begins.",
+    source="https://openai.github.io/openai-agents-python/ref/result/",
+    codes={"TURN_AFTER_CANCEL": "the model was called again after the stream was cancelled"},
+    applies=lambda plan, seen: any(phase.cancel is not None for phase in plan.phases),
+    violations=_violations,
+)

@@ -1,0 +1,54 @@
+"""Whoever asks what the guardrails of a run found is told of each that decided.
+
+"RunResultBase: input_guardrail_results: Guardrail results for the input messages;
+output_guardrail_results: Guardrail results for the final output of the agent;
+tool_input_guardrail_results: Tool input guardrail results from all tools executed during the run"
+(https://openai.github.io/openai-agents-python/ref/result/); the same lists stand in the
+``RunErrorDetails`` of an exception (agents.exceptions). Issues where a result was missing:
+openai-agents-python#4071, #4090, #4097, #4223.
+
+A result is due for each guardrail that decided in the outermost run, the one that tripped
+included; one that raised has no result. A resumed run may tell those from before its pause.
+Where an exception tells nothing of its run, and no streamed result does, nothing is judged; what
+tool guardrails decided is judged for results only, no release tells it with their exception.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from agentrunproof.contracts.base import Contract, Unobserved, Violation
+from agentrunproof.contracts.reading import words
+from agentrunproof.plan.model import Plan
+from agentrunproof.record.events import Event
+from agentrunproof.record.observation import Observation, PhaseRun
+
+
+def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
+    for run in seen.runs:
+        end = run.last("raised") or run.last("result")
+        if end is None or end["guardrails"] is None or run.outcome == "cancelled":
+            continue
+        due = Counter(check["guardrail"] for check in _decided(run)
+                      if end["kind"] == "result" or not check["stage"].startswith("tool_"))
+        lost = due - Counter(end["guardrails"])
+        if lost:
+            what = "exception" if end["kind"] == "raised" else "result"
+            yield Violation("GUARDRAIL_RESULT_LOST", run.where,
+                            f"the {what} does not tell what {words(sorted(lost))} decided")
+
+
+def _decided(run: PhaseRun) -> list[Event]:
+    return [check for check in run.of("guardrail_checked")
+            if not check["parent"] and not check["error"]]
+
+
+CONTRACT = Contract(
+    name="guardrail_results",
+    promise="The result of a run, or its exception, tells what each guardrail decided.",
+    source="https://openai.github.io/openai-agents-python/ref/result/",
+    codes={"GUARDRAIL_RESULT_LOST": "a guardrail decided, its result is not told"},
+    applies=lambda plan, seen: any(_decided(run) for run in seen.runs),
+    violations=_violations,
+)
