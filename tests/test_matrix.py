@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 
 import jsonschema
@@ -72,7 +73,7 @@ def test_boundaries_stand_where_what_was_judged_changes(
 def test_boundaries_alternate(letters: str) -> None:
     kinds = [one.kind for one in history(letters).boundaries]
     broken = [kind != "fixed-in" for kind in kinds]
-    assert all(a != b for a, b in zip(broken, broken[1:], strict=False))
+    assert all(a != b for a, b in itertools.pairwise(broken))
     assert kinds.count("introduced-in") <= 1
 
 

@@ -7,6 +7,8 @@ turns an error into its exit code in one place (`agentrunproof.cli.exits`).
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class AgentRunProofError(Exception):
     """Root of everything this package raises on purpose.
@@ -25,6 +27,17 @@ class AgentRunProofError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors come back from other processes, and each class has its own arguments.
+        return _restore, (type(self), self.args, vars(self))
+
+
+def _restore(cls: type[AgentRunProofError], args: tuple[Any, ...],
+             state: dict[str, Any]) -> AgentRunProofError:
+    error = cls.__new__(cls, *args)
+    vars(error).update(state)
+    return error
 
 
 class ShapeError(AgentRunProofError):

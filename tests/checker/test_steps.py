@@ -206,13 +206,16 @@ def test_step_10_known_observations(authentic: Callable[[str], Certificate],
     table = {envelope.subject.plan: {
         made.producer.sdk.version: known.observation_digest(envelope)}}
     monkeypatch.setattr(known, "known_observations", lambda: table)
-    assert judge(value).valid
+    assert checker.check(certificate.to_bytes(made), reproduced=True).valid
 
     def without_a_hook(changed: list[dict[str, Any]]) -> None:
         changed.remove(next(event for event in changed if event["kind"] == "hook"))
 
-    forged = rejudged(made, without_a_hook)
-    assert checker.check(certificate.to_bytes(forged)).code == "OBSERVATION_DIFFERS"
+    forged = certificate.to_bytes(rejudged(made, without_a_hook))
+    assert checker.check(forged, reproduced=True).code == "OBSERVATION_DIFFERS"
+    assert "observed something else" in checker.check(forged).notes[-1]
+    table.clear()
+    assert checker.check(certificate.to_bytes(made), reproduced=True).code == "OBSERVATION_UNKNOWN"
 
 
 def test_steps_11_and_12_judgement(authentic: Callable[[str], Certificate]) -> None:

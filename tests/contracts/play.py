@@ -216,7 +216,8 @@ class Play:
         if type == "HookFailure":
             self.spans[self.under]["error"] = "Error in agent run"
         self.add("raised", error={"type": type, "message": message}, last_agent=self.agent,
-                 guardrails=tuple(sorted(self.decided)), new_items=self._new_items(), responses=tuple(map(tuple, self.responses)))
+                 guardrails=tuple(sorted(self.decided)), new_items=self._new_items(),
+                 responses=tuple(map(tuple, self.responses)))
         return self.finish("raised")
 
     def _new_items(self) -> tuple[dict[str, Any], ...]:

@@ -34,34 +34,19 @@ def check(plan: Plan, seen: Observation, release: Release) -> None:
     if not complete and not (found == expected[:len(found)] and found and _overran(seen.runs[-1])):
         reject("RUNS_DIFFER", "the runs are not each phase in each mode, in the plan's order")
     for run in seen.runs:
-        _check_run(plan, seen, run, may_overrun=run is seen.runs[-1])
+        _check_run(plan, seen, run, may_overrun=run is seen.runs[-1],
+                   certified=release.certified)
 
 
 def _check_missing(plan: Plan, seen: Observation, release: Release) -> None:
     needed = capabilities.needed(plan)
     if list(seen.missing) != [name for name in needed if name in seen.missing]:
         reject("MISSING_DIFFERS", "a capability is called missing that the plan does not need")
-    if release.certified and not set(seen.missing) <= lacking(release.version):
+    if release.certified and not set(seen.missing) <= capabilities.lacking(
+            release.version):
         reject("MISSING_DIFFERS", f"release {release.version} has what is called missing")
     if seen.runs:
         reject("RUNS_DIFFER", "nothing is run where a capability is missing")
-
-
-def lacking(version: str) -> frozenset[str]:
-    """Capabilities that a certified release lacks.
-
-    Sources: ``RunState.reject(rejection_message=)`` came with 0.12.1, ``ModelRetrySettings`` with
-    0.12.0, tool timeouts with 0.9.0.
-    """
-    numbers = tuple(map(int, version.split(".")))
-    lacks = set()
-    if numbers < (0, 12, 1):
-        lacks.add("rejection-message")
-    if numbers < (0, 12, 0):
-        lacks.add("model-retry")
-    if numbers < (0, 9, 0):
-        lacks.add("tool-timeout")
-    return frozenset(lacks)
 
 
 def _overran(run: PhaseRun) -> bool:
@@ -69,7 +54,8 @@ def _overran(run: PhaseRun) -> bool:
     return run.outcome == "timeout" and run.events[-1]["kind"] == "run_finished"
 
 
-def _check_run(plan: Plan, seen: Observation, run: PhaseRun, *, may_overrun: bool) -> None:
+def _check_run(plan: Plan, seen: Observation, run: PhaseRun, *, may_overrun: bool,
+               certified: bool) -> None:
     kinds = [event["kind"] for event in run.events]
     if kinds.count("run_finished") != 1:
         reject("RUN_END", f"{run.where}: a run finishes once")
@@ -81,7 +67,7 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, *, may_overrun: boo
         rest = kinds[:end][kinds.index("stream_event"):] if "stream_event" in kinds else []
     else:
         main, rest = list(run.events[:end + 1]), kinds[end + 1:]
-        _check_ending(plan, run, main)
+        _check_ending(plan, run, main, certified)
     streamed = rest.count("stream_event")
     if rest[:streamed] != ["stream_event"] * streamed or not set(rest[streamed:]) <= set(_SPANS):
         reject("RUN_ORDER", f"{run.where}: the run comes first, then its stream, then its spans")
@@ -196,7 +182,7 @@ def _was_cancelled(phase: Phase, run: PhaseRun) -> bool:
     return bool(count >= phase.cancel.count)
 
 
-def _check_ending(plan: Plan, run: PhaseRun, main: list[Event]) -> None:
+def _check_ending(plan: Plan, run: PhaseRun, main: list[Event], certified: bool) -> None:
     """What the driver records after the run: figures, result, states, session, in this order."""
     kinds = [event["kind"] for event in main]
     observed = [n for n, event in enumerate(main)
@@ -209,22 +195,22 @@ def _check_ending(plan: Plan, run: PhaseRun, main: list[Event]) -> None:
     if not ends:
         _expect_none(run, kinds, (*_AFTER_RESULT[:2], "usage"))
         return
-    _check_figures(run, main, ends[-1])
+    _check_figures(run, main, ends[-1], certified)
     _check_tail(plan, run, main, ends[0])
 
 
-def _check_figures(run: PhaseRun, main: list[Event], end: int) -> None:
+def _check_figures(run: PhaseRun, main: list[Event], end: int, certified: bool) -> None:
     usages = [n for n, event in enumerate(main) if event["kind"] == "usage"]
     event = main[end]
     if event["kind"] == "result":
-        if usages not in ([end - 1], []):  # a release may not let one see them
+        if usages != [end - 1] and (usages or certified):  # old releases may not show them
             reject("RUN_END", f"{run.where}: the figures stand once, before the result")
         return
     told = event["new_items"] is not None
     if told != (event["responses"] is not None) or (not told and event["last_agent"]):
         reject("RUN_END", f"{run.where}: an exception tells all of the run or nothing")
     before = [end - 1] if told else []
-    if run.last("result") is None and usages not in (before, []):
+    if run.last("result") is None and usages != before and (usages or certified):
         reject("RUN_END", f"{run.where}: the figures stand once, before the exception")
 
 

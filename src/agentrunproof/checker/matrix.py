@@ -16,6 +16,7 @@ notes say how many cells those are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
@@ -26,6 +27,7 @@ from agentrunproof.errors import AgentRunProofError
 from agentrunproof.record import certificate as records
 from agentrunproof.record import layout
 from agentrunproof.record import matrix as matrices
+from agentrunproof.record.certificate import Envelope
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Cell, Column, Matrix, Row
 
@@ -33,7 +35,8 @@ from agentrunproof.record.matrix import Cell, Column, Matrix, Row
 Read = Callable[[str], bytes]
 
 
-def check(data: bytes, names: Iterable[str], read: Read, *, extra: bool = False) -> Judgement:
+def check(data: bytes, names: Iterable[str], read: Read, *, extra: bool = False,
+          reproduced: bool = False) -> Judgement:
     """Check the bytes of a matrix by all steps; the first that does not hold ends it.
 
     Args:
@@ -41,19 +44,21 @@ def check(data: bytes, names: Iterable[str], read: Read, *, extra: bool = False)
         names: of all members, each ``<column key>/<scenario>.json``.
         read: gives the bytes of one.
         extra: whether certificates of no cell may be there as well.
+        reproduced: accept only observations that this version has made itself.
     """
     id, notes = "", list[str]()
+    members = _Members(read, reproduced)
     try:
         value = procedure.read(data)                                                       # 1
         matrix = matrices.from_json(value)                                                 # 2
         id = value["id"]
         _check_form(matrix)                                                                # 3
         _check_members(matrix, set(names), notes, extra)                                   # 4
-        findings = {(row.scenario, column): _find(row, column, cell, read)           # 5 and 6
+        findings = {(row.scenario, column): members.find(row, column, cell)          # 5 and 6
                     for row in matrix.plans
                     for column, cell in zip(matrix.columns, row.cells, strict=True)}
         _check_derivation(matrix, findings)                                                # 7
-        notes += _reported(matrix)
+        notes += [*_reported(matrix), *members.notes()]
     except AgentRunProofError as problem:
         return Judgement(valid=False, code=problem.code, message=problem.message,
                          hint=problem.hint, id=id)
@@ -96,21 +101,39 @@ def _check_members(matrix: Matrix, names: set[str], notes: list[str], extra: boo
                + (f", nor do {len(surplus) - 1} more" if len(surplus) > 1 else ""),
                "a folder that several sweeps use is checked with --allow-extra")
     if surplus:
-        notes.append(f"{len(surplus)} certificates there belong to no cell")
+        notes.append(f"certificates there that belong to no cell: {len(surplus)}")
 
 
-def _find(row: Row, column: Column, cell: Cell, read: Read) -> Finding:
-    """What was found in a cell: by its certificate, else as the cell reports it."""
-    if cell.certificate is None:
-        return _reported_finding(row, column, cell)
-    name = member(column, row)
-    data = read(name)
-    judgement = procedure.check(data)
-    if not judgement.valid:
-        _refuse(name, judgement.code, judgement.message, judgement.hint)
-    if judgement.id != cell.certificate:
-        _refuse(name, "CERTIFICATE_DIFFERS", "its id is not the one that the matrix names")
-    envelope = records.read_envelope(canonical.parse(data))
+class _Members:
+    """The certificates, each checked when it is asked for; what is noted of them is counted."""
+
+    def __init__(self, read: Read, reproduced: bool) -> None:
+        self._read = read
+        self._reproduced = reproduced
+        self._noted: Counter[str] = Counter()
+
+    def find(self, row: Row, column: Column, cell: Cell) -> Finding:
+        """What was found in a cell: by its certificate, else as the cell reports it."""
+        if cell.certificate is None:
+            return _reported_finding(row, column, cell)
+        name = member(column, row)
+        data = self._read(name)
+        judgement = procedure.check(data, reproduced=self._reproduced)
+        if not judgement.valid:
+            _refuse(name, judgement.code, judgement.message, judgement.hint)
+        if judgement.id != cell.certificate:
+            _refuse(name, "CERTIFICATE_DIFFERS", "its id is not the one that the matrix names")
+        envelope = records.read_envelope(canonical.parse(data))
+        _check_belonging(name, row, column, envelope)
+        self._noted.update(judgement.notes)
+        return layout.of_certificate(envelope)
+
+    def notes(self) -> list[str]:
+        """What is noted of certificates, and of how many."""
+        return [f"{note}: {count} certificates" for note, count in sorted(self._noted.items())]
+
+
+def _check_belonging(name: str, row: Row, column: Column, envelope: Envelope) -> None:
     if row.command or envelope.subject.scenario != row.scenario \
             or envelope.subject.plan != row.plan:
         _refuse(name, "CERTIFICATE_OF_OTHER_PLAN", "it is not of the plan of its row")
@@ -122,7 +145,6 @@ def _find(row: Row, column: Column, cell: Cell, read: Read) -> Finding:
     said = (row.area, row.title, list(row.upstream))
     if said != (plan["area"], plan["title"], list(plan.get("upstream", ()))):
         _refuse(name, "ROW_DIFFERS", "the plan has another area, title or upstream links")
-    return layout.of_certificate(envelope)
 
 
 def _reported_finding(row: Row, column: Column, cell: Cell) -> Finding:

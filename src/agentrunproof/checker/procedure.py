@@ -14,7 +14,8 @@
     comes from the plan, from a tool or from the SDK where the plan leaves the text to it.
  9. Coherence: sessions hold what was written to them, hooks, guardrails, streams, spans and
     figures speak of things that exist and happened.
-10. Known: what a packaged scenario gives on a release we certified is known, and it is that.
+10. Known: whether it is what we observed ourselves of that scenario on that release. Another
+    observation is noted, and refused only to those who ask for a reproduced one.
 11. Contracts: judged again over plan and observation; the stored checks are exactly their results.
 12. Verdict: the one that follows from the checks.
 
@@ -38,15 +39,16 @@ from agentrunproof.record.certificate import Envelope
 from agentrunproof.record.observation import Observation
 
 
-def check(data: bytes) -> Judgement:
+def check(data: bytes, *, reproduced: bool = False) -> Judgement:
     """Check the bytes of a certificate by all steps; the first that does not hold ends it.
 
     Args:
         data: the content of the file.
+        reproduced: accept only an observation that this version has made itself.
     """
     found: dict[str, Any] = {}
     try:
-        return _steps(data, found)
+        return _steps(data, found, reproduced)
     except AgentRunProofError as problem:
         return Judgement(valid=False, code=problem.code, message=problem.message,
                          hint=problem.hint, **found)
@@ -56,7 +58,7 @@ def check(data: bytes) -> Judgement:
                          f"sense ({type(problem).__name__}: {problem!s:.100})", **found)
 
 
-def _steps(data: bytes, found: dict[str, Any]) -> Judgement:
+def _steps(data: bytes, found: dict[str, Any], reproduced: bool) -> Judgement:
     value = read(data)                                                                       # 1
     envelope = certificate.read_envelope(value)                                              # 2
     if envelope.id != certificate.certificate_id(value):                                     # 3
@@ -72,7 +74,7 @@ def _steps(data: bytes, found: dict[str, Any]) -> Judgement:
     private = envelope.profile == "private"
     underived = provenance.check(plan, seen, release, private=private)                       # 8
     coherence.check(plan, seen, release, private=private)                                    # 9
-    known.check(envelope, release)                                                          # 10
+    _compare(known.is_known(envelope, release), reproduced, notes)                          # 10
     _judge(plan, seen, envelope)                                                     # 11 and 12
     return Judgement(valid=True, code="OK", verdict=envelope.verdict, checks=envelope.checks,
                      notes=tuple(notes), underived=underived, **found)
@@ -85,6 +87,19 @@ def read(data: bytes) -> Any:
         reject("NOT_CANONICAL", "the bytes are not the canonical form of what they say",
                "the file was edited or formatted; ask for the one that was written")
     return value
+
+
+def _compare(is_known: bool | None, reproduced: bool, notes: list[str]) -> None:
+    if is_known:
+        notes.append("the observation is the one this version made itself")
+    elif is_known is None and reproduced:
+        reject("OBSERVATION_UNKNOWN", "this version has not observed this plan on this release",
+               "check without --reproduced, or probe it yourself and compare")
+    elif reproduced:
+        reject("OBSERVATION_DIFFERS", "this version observed something else of this plan on this "
+               "release", "probe it yourself with --sdk and compare with diff")
+    elif is_known is False:
+        notes.append("this version observed something else of this plan on this release")
 
 
 def _judge(plan: Plan, seen: Observation, envelope: Envelope) -> None:

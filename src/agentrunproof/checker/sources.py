@@ -230,6 +230,7 @@ def _authored(plan: Plan) -> re.Pattern[str]:
         rf"Tool '({tools})' timed out after [0-9.e+\-]+ seconds\.",
         rf"Tool '({_one_of(sorted(scripted))})' not found\.",
         _one_of([json.dumps({"assistant": agent}) for agent in plan.agents]),
+        _one_of([f"{{'assistant': '{agent}'}}" for agent in plan.agents]),  # up to 0.0.17
         r"An error occurred while parsing tool arguments\. Please try again with valid JSON\."
         r" Error: [A-Z][^\n]*: line \d+ column \d+ \(char \d+\)",
         r"An error occurred while running the tool\. Please try again\."

@@ -24,10 +24,13 @@ def check_certificate(
     integrity_only: Annotated[bool, typer.Option(
         "--integrity-only", help="Exit 0 for every valid certificate, whatever its verdict.")
     ] = False,
+    reproduced: Annotated[bool, typer.Option(
+        "--reproduced", help="Refuse what this version has not observed itself: another plan than "
+        "the packaged ones, another SDK than the certified ones, another observation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Judge certificates again from their bytes alone, without the SDK."""
-    rows = [_check(file) for file in files]
+    rows = [_check(file, reproduced) for file in files]
     if as_json:
         table(rows)
     for row in [] if as_json else rows:
@@ -68,13 +71,13 @@ def load(file: str) -> Certificate:
     return certificate.from_json(canonical.parse(data))
 
 
-def _check(file: str) -> dict[str, Any]:
+def _check(file: str, reproduced: bool) -> dict[str, Any]:
     """The judgement of one file as a table."""
     from agentrunproof.checker import Judgement, check
     from agentrunproof.shape import encode
 
     try:
-        judgement = check(_read(file))
+        judgement = check(_read(file), reproduced=reproduced)
     except RecordError as error:
         judgement = Judgement(valid=False, code=error.code, message=error.message,
                               hint=error.hint)

@@ -37,6 +37,9 @@ def check_matrix(
         "default in columns/ beside it.")] = None,
     extra: Annotated[bool, typer.Option(
         "--allow-extra", help="Let certificates of no cell be there as well.")] = False,
+    reproduced: Annotated[bool, typer.Option(
+        "--reproduced", help="Refuse certificates of what this version has not observed itself.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Judge a matrix again from its certificates, without the SDK."""
@@ -45,7 +48,7 @@ def check_matrix(
 
     members = _members(folders or [file.parent / "columns"])
     judgement = checker.check(store.read(file), members, lambda name: store.read(members[name]),
-                              extra=extra)
+                              extra=extra, reproduced=reproduced)
     if as_json:
         table({"file": str(file), "valid": judgement.valid, "code": judgement.code,
                "message": judgement.message, "hint": judgement.hint, "id": judgement.id,

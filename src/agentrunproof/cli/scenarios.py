@@ -17,6 +17,7 @@ class SchemaName(str, Enum):
 
     plan = "plan"
     certificate = "certificate"
+    matrix = "matrix"
     event = "event"
 
 

@@ -1,7 +1,7 @@
 """What a plan needs of an SDK release, by name.
 
 The names stand in plans (`requires`), in certificates (`missing`) and in `sdk.compat`, which
-probes the installed release for each of them; no version number decides anything.
+probes the installed release for each of them; no version number decides whether a plan is run.
 """
 
 from __future__ import annotations
@@ -43,6 +43,29 @@ CAPABILITIES: dict[str, str] = {
     "tool-timeout": "a function tool can time out",
     "usage-details": "usage tells cached and reasoning tokens",
 }
+
+#: name -> the first release that has it, as `sdk.features` found on every release from 0.0.2 on.
+#: It decides nothing about a run: with it a record about a known release is checked.
+SINCE: dict[str, str] = {
+    "agent-tool-approval": "0.8.0", "agent-tool-failure": "0.6.4", "agent-tool-max-turns": "0.3.1",
+    "blocking-guardrail": "0.6.0", "cancel-mode": "0.4.0", "error-handlers": "0.8.0",
+    "error-run-data": "0.0.17", "handoff-nest-history": "0.6.0", "lenient-output": "0.0.12",
+    "lenient-tool": "0.0.5", "llm-hooks": "0.2.9", "model-retry": "0.12.0",
+    "nested-history": "0.6.0", "reasoning-items": "0.0.3", "rejection-message": "0.12.1",
+    "reset-tool-choice": "0.0.7", "run-loop-task": "0.8.0", "run-state": "0.8.0",
+    "session": "0.2.0", "session-limit": "0.8.0", "setting-max-tokens": "0.0.4",
+    "setting-store": "0.0.8", "stop-at-tools": "0.0.5", "stream-cancel": "0.0.13",
+    "structured-output": "0.0.2", "tool-context": "0.3.2", "tool-enabled": "0.0.17",
+    "tool-guardrails": "0.3.3", "tool-timeout": "0.9.0", "usage-details": "0.0.16",
+}
+
+
+def lacking(version: str) -> frozenset[str]:
+    """Capabilities that the release of this number lacks."""
+    def numbers(text: str) -> tuple[int, ...]:
+        return tuple(map(int, text.split(".")))
+
+    return frozenset(name for name, first in SINCE.items() if numbers(version) < numbers(first))
 
 
 def needed(plan: Plan) -> tuple[str, ...]:
@@ -116,8 +139,7 @@ def _used_by_phases(plan: Plan) -> Iterator[str]:
         given += (item for step in steps for item in step.output)
         if any(step.usage.cached or step.usage.reasoning for step in steps):
             yield "usage-details"
-        expect = phase.expect
-        if expect.outcome == "raised" and (expect.last_agent is not None or expect.outputs):
+        if phase.expect.outcome == "raised" and phase.expect.outputs:
             yield "error-run-data"
         if phase.cancel is not None:
             yield "cancel-mode" if phase.cancel.mode == "after_turn" else "stream-cancel"

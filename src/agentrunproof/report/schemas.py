@@ -6,15 +6,17 @@ from typing import Any
 
 
 def of(name: str) -> dict[str, Any]:
-    """A schema by name: ``plan``, ``certificate``, or ``event`` (one stored event of a run)."""
+    """A schema by name: ``plan``, ``certificate``, ``matrix``, ``event`` (one stored event)."""
     if name == "plan":
         from agentrunproof.plan.schema import plan_schema
 
         return plan_schema()
-    from agentrunproof.record import certificate, table
+    from agentrunproof.record import certificate, matrix, table
 
     if name == "certificate":
         return certificate.schema()
+    if name == "matrix":
+        return matrix.schema()
     definitions: dict[str, Any] = {}
     runs = table.schema(definitions)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "event",

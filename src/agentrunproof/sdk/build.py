@@ -230,4 +230,4 @@ def _settings(spec: declared.ModelSettings, retries: int | None = None) -> Model
     for name in _DECIMAL_SETTINGS:
         if name in options:
             options[name] = float(options[name])
-    return ModelSettings(**options)
+    return compat.model_settings(options)

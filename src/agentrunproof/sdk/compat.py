@@ -21,6 +21,7 @@ import agents
 from agents import (
     AgentOutputSchema,
     ModelResponse,
+    ModelSettings,
     RunConfig,
     RunHooks,
     Usage,
@@ -116,6 +117,14 @@ def session_settings(limit: int) -> Any:
 def retry_settings(retries: int) -> Any:
     """Settings by which the Runner tries a model call again after any error, from 0.12.0."""
     return agents.ModelRetrySettings(max_retries=retries, policy=lambda _: True)
+
+
+def model_settings(options: dict[str, Any]) -> ModelSettings:
+    """Model settings with what `options` say and nothing else.
+
+    Up to 0.0.7 they say ``parallel_tool_calls=False`` on their own.
+    """
+    return ModelSettings(**{"parallel_tool_calls": None} | options)
 
 
 def history_nesting(nested: bool) -> dict[str, Any]:

@@ -1,0 +1,100 @@
+"""What a plan declares decides what it needs of a release."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentrunproof.plan import loader
+from agentrunproof.plan.capabilities import CAPABILITIES, lacking, needed
+
+PLAIN = """
+title = "Plain"
+area = "test"
+contract = "Nothing special."
+{head}
+[agents.clerk]
+tools = ["look", "ask"]
+{agent}
+[agents.other]
+[tools.look]
+returns = "seen"
+{tool}
+[tools.ask]
+agent = "other"
+{nested}
+{tables}
+[[phases]]
+id = "only"
+input = "Look."
+script = [[{say}]]
+{phase}
+"""
+#: what is added, where -> what is needed for it
+USES: dict[str, tuple[str, str]] = {
+    "agent-tool-failure": ("nested", 'failure = "raise"'),
+    "agent-tool-max-turns": ("nested", "max_turns = 2"),
+    "cancel-mode": ("phase", 'cancel = { when = "tool_called", mode = "after_turn" }'),
+    "lenient-tool": ("tool", "strict = false"),
+    "llm-hooks": ("tables", '[run]\nhook_error = { on = "on_llm_end" }'),
+    "reasoning-items": ("say", '{ reasoning = "Hm." }, '),
+    "reset-tool-choice": ("agent", "reset_tool_choice = false"),
+    "setting-max-tokens": ("agent", "model_settings = { max_tokens = 9 }"),
+    "setting-store": ("tables", "[run.model_settings]\nstore = false"),
+    "stop-at-tools": ("agent", 'tool_use_behavior = "stop_on_first_tool"'),
+    "stream-cancel": ("phase", 'cancel = { when = "tool_called" }'),
+    "tool-context": ("tables", "[run]\nsensitive_traces = false"),
+    "tool-enabled": ("tool", "enabled = false"),
+}
+
+
+def _needed(place: str = "", text: str = "") -> tuple[str, ...]:
+    parts = dict.fromkeys(("head", "agent", "tool", "nested", "tables", "say", "phase"), "")
+    parts |= {place: text} if place else {}
+    if "cancel" in text:
+        parts["head"] = 'modes = ["run_streamed"]'
+    parts["say"] += '{ say = "Done." }'
+    return needed(loader.load_text(PLAIN.format(**parts), "plain.toml"))
+
+
+def test_a_plain_plan_needs_nothing() -> None:
+    assert _needed() == ()
+
+
+@pytest.mark.parametrize("name", USES)
+def test_what_a_plan_uses_it_needs(name: str) -> None:
+    assert _needed(*USES[name]) == (name,)
+
+
+def test_cached_and_reasoning_tokens_need_a_usage_that_tells_them() -> None:
+    text = PLAIN.format(head="", agent="", tool="", nested="", tables="", say="", phase="").replace(
+        "script = [[]]",
+        'script = [{ output = [{ say = "Done." }], usage = { cached = 4 } }]')
+    assert needed(loader.load_text(text, "plain.toml")) == ("usage-details",)
+
+
+def test_outputs_of_a_failed_run_need_an_exception_that_tells_them() -> None:
+    text = PLAIN.format(head="", agent="", tool="", nested="", tables="",
+                        say='{ call = "look", id = "a" }',
+                        phase='expect = { outcome = "raised", outputs = { a = "seen" } }')
+    assert needed(loader.load_text(text, "plain.toml")) == ("error-run-data",)
+
+
+def test_a_lenient_output_needs_a_schema_that_says_so() -> None:
+    text = PLAIN.format(head="", agent='output_type = "quote"', tool="", nested="", phase="",
+                        tables="[types.quote]\nfields = { n = \"integer\" }\nstrict = false",
+                        say='{ say = "{}" }')
+    assert needed(loader.load_text(text, "plain.toml")) == ("lenient-output", "structured-output")
+
+
+@pytest.mark.parametrize(("version", "some", "none"), [
+    ("0.0.2", "reasoning-items", "structured-output"), ("0.1.0", "session", "tool-enabled"),
+    ("0.2.8", "llm-hooks", "session"), ("0.2.10", "run-state", "llm-hooks"),
+    ("0.12.0", "rejection-message", "model-retry"), ("0.24.0", "", "rejection-message")])
+def test_what_a_release_lacks_follows_from_its_number(version: str, some: str, none: str) -> None:
+    found = lacking(version)
+    assert none not in found
+    assert some in found if some else not found
+
+
+def test_every_name_in_this_table_is_a_capability() -> None:
+    assert USES.keys() <= CAPABILITIES.keys()
