@@ -23,7 +23,7 @@ OTHER = make("run_finished", outcome="raised")
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checker that believes every certificate; the real one has tests of its own."""
-    def check(data: bytes) -> Judgement:
+    def check(data: bytes, **_: object) -> Judgement:
         value = json.loads(data)
         return Judgement(valid=True, code="OK", id=value["id"], verdict=value["verdict"],
                          scenario=value["subject"]["scenario"], notes=("a note",))

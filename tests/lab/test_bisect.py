@@ -105,11 +105,9 @@ def test_a_window_of_failures_that_the_search_steps_over_is_looked_for() -> None
 
 
 def test_a_history_with_several_changes_says_so() -> None:
-    answer = History("F" * 30 + "p" * 60 + "F" * 33).find()
-    assert len(answer.changes) > 1 or answer.at is not None
-    answer = History("pFpFFFFFpF").find("first-bad")
-    assert answer.at is not None
-    assert answer.changes
+    answer = History("p" * 80 + "F" * 30 + "p" * 13).find("first-fixed")
+    assert [(a.state, b.state) for a, b in answer.changes] == [("PASS", "FAIL"), ("FAIL", "PASS")]
+    assert len(History("F" * 80 + "p" * 43).find().changes) == 1
 
 
 @pytest.mark.parametrize(("letters", "goal", "why"), [

@@ -90,12 +90,10 @@ def read(data: bytes) -> Any:
 
 
 def _compare(is_known: bool | None, reproduced: bool, notes: list[str]) -> None:
-    if is_known:
-        notes.append("the observation is the one this version made itself")
-    elif is_known is None and reproduced:
+    if is_known is None and reproduced:
         reject("OBSERVATION_UNKNOWN", "this version has not observed this plan on this release",
                "check without --reproduced, or probe it yourself and compare")
-    elif reproduced:
+    elif not is_known and reproduced:
         reject("OBSERVATION_DIFFERS", "this version observed something else of this plan on this "
                "release", "probe it yourself with --sdk and compare with diff")
     elif is_known is False:
