@@ -43,7 +43,7 @@ class History:
         return self.releases.index(probe.release)
 
 
-@given(st.integers(0, 60), st.integers(0, 123), st.booleans())
+@given(st.integers(0, 60), st.integers(0, 122), st.booleans())
 def test_one_change_among_123_releases_is_found_with_8_probes(
         lacking: int, change: int, breaks: bool) -> None:
     change = max(change, lacking + 1)

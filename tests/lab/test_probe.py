@@ -14,9 +14,10 @@ from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Plan, Tool
 from agentrunproof.record.events import make
 from agentrunproof.record.observation import PhaseRun
+from agentrunproof.record import sdk_releases
 from tests.plans import greeting
 
-HELLO = process.Hello("0.24.0", "sha256:" + "0" * 64, "3.13.0", "audit-hook")
+HELLO = process.Hello("0.24.0", sdk_releases.known()["0.24.0"], "3.13.0", "audit-hook")
 
 
 @pytest.fixture
@@ -47,6 +48,15 @@ def test_an_outcome_is_judged_and_recorded_with_who_made_it(
     assert outcome.certificate is not None
     assert outcome.certificate.producer.sdk.version == "0.24.0"
     assert outcome.certificate.checks[0].code == "TIMEOUT"
+
+
+def test_changed_sources_of_a_release_are_recorded_as_local(
+        asked: list[process.Request], monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = replace(HELLO, sdk_files="sha256:" + "0" * 64)
+    monkeypatch.setattr(sys.modules[__name__], "HELLO", changed)
+    (outcome,) = probe.probe({"greeting": greeting()})
+    assert outcome.certificate is not None
+    assert outcome.certificate.producer.sdk.version == "0.24.0+local"
 
 
 def test_a_lost_plan_is_an_error_and_the_next_goes_on(asked: list[process.Request]) -> None:

@@ -96,6 +96,7 @@ class ModelStep:
         error: raise this; `output` items are streamed first, then the error breaks the stream.
         after: wait until this gate is open.
         opens: open this gate when the model call starts.
+        delay: seconds of virtual time that the model then takes.
         hang: never answer.
     """
 
@@ -105,6 +106,7 @@ class ModelStep:
     error: ModelError | None = None
     after: Name | None = None
     opens: Name | None = None
+    delay: Decimal | None = None
     hang: bool = False
 
 

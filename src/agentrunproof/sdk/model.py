@@ -98,6 +98,8 @@ class PlanModel(Model):
         turn = self._turns.popleft()
         self._gates.open(turn.step.opens)
         await self._gates.wait(turn.step.after)
+        if turn.step.delay is not None:
+            await asyncio.sleep(float(turn.step.delay))
         if turn.step.hang:
             await asyncio.Event().wait()
         return turn
