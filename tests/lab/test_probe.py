@@ -12,9 +12,9 @@ from agentrunproof.errors import LabError, PlanError
 from agentrunproof.lab import environments, probe, process
 from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Plan, Tool
+from agentrunproof.record import sdk_releases
 from agentrunproof.record.events import make
 from agentrunproof.record.observation import PhaseRun
-from agentrunproof.record import sdk_releases
 from tests.plans import greeting
 
 HELLO = process.Hello("0.24.0", sdk_releases.known()["0.24.0"], "3.13.0", "audit-hook")
