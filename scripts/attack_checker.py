@@ -9,8 +9,9 @@ FOLDER holds authentic certificates (``agentrunproof probe --all --out FOLDER``)
   swapped, added keys), plan digest and id computed anew;
 * *forgeries*: the coordinated kinds of ``scripts/forgeries.py``.
 
-An accepted forgery counts as accepted whatever its verdict; how many of the accepted say PASS, and
-how many pass ``check-certificate --reproduced`` too, is counted besides. Exit status 0 when at
+An accepted forgery counts as accepted whatever its verdict; how many of the accepted
+say PASS, how many say the same of every check as the authentic record did, and how many pass
+``check-certificate --reproduced`` too, is counted besides. Exit status 0 when at
 least 99.9% of the fields and 99% of the forgeries are rejected with ``--reproduced``.
 """
 
@@ -64,25 +65,27 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _attack(attempts: Iterator[tuple[str, str, bytes]]) -> dict[str, Any]:
-    """Check each attempt (kind, place, bytes) and count by kind."""
+def _attack(attempts: Iterator[tuple[str, str, bytes, bool]]) -> dict[str, Any]:
+    """Check each attempt (kind, place, bytes, whether it keeps the checks) and count by kind."""
     made: Counter[str] = Counter()
     accepted: Counter[str] = Counter()
-    reproduced = passing = 0
+    reproduced = passing = kept = 0
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
     survivors: dict[str, Counter[str]] = defaultdict(Counter)
-    for kind, place, data in attempts:
+    for kind, place, data, keeps_checks in attempts:
         made[kind] += 1
         judgement = check(data)
         if judgement.valid:
             accepted[kind] += 1
             survivors[kind][place] += 1
             passing += judgement.verdict == "PASS"
+            kept += keeps_checks
             reproduced += check(data, reproduced=True).valid
         else:
             reasons[kind][judgement.code] += 1
     total, through = sum(made.values()), sum(accepted.values())
     return {"made": total, "accepted": through, "accepted_as_pass": passing,
+            "accepted_with_checks_kept": kept, "rate_checks_kept": _rate(kept, total),
             "accepted_reproduced": reproduced, "rate": _rate(through, total),
             "rate_reproduced": _rate(reproduced, total),
             "kinds": {kind: {"made": made[kind], "accepted": accepted[kind],
@@ -97,7 +100,7 @@ def _rate(accepted: int, made: int) -> float:
 
 
 def _forgeries(authentic: list[bytes], limit: int, chance: random.Random
-               ) -> Iterator[tuple[str, str, bytes]]:
+               ) -> Iterator[tuple[str, str, bytes, bool]]:
     """At most `limit` forgeries, spread over kinds and certificates."""
     known = set(authentic)
     certificates = [certificate.from_json(canonical.parse(data)) for data in authentic]
@@ -119,11 +122,12 @@ def _forgeries(authentic: list[bytes], limit: int, chance: random.Random
             if written not in known:
                 known.add(written)
                 left -= 1
-                yield kind, f"{made.scenario} on {made.producer.sdk.version}", written
+                yield (kind, f"{made.scenario} on {made.producer.sdk.version}", written,
+                       one.checks == made.checks)
 
 
 def _fields(authentic: list[bytes], limit: int, chance: random.Random
-            ) -> Iterator[tuple[str, str, bytes]]:
+            ) -> Iterator[tuple[str, str, bytes, bool]]:
     places = [(n, path) for n, data in enumerate(authentic)
               for path in _paths(canonical.parse(data))]
     chance.shuffle(places)
@@ -139,7 +143,7 @@ def _fields(authentic: list[bytes], limit: int, chance: random.Random
                 continue
             if data != authentic[n]:  # a mutated digest is made right again by sealing
                 made += 1
-                yield kind, _pattern(path), data
+                yield kind, _pattern(path), data, True
 
 
 def _paths(value: Any, path: Path_ = ()) -> Iterator[Path_]:
@@ -235,7 +239,8 @@ def _text(report: dict[str, Any]) -> str:
         attack = report[name]
         lines.append(f"\n{name}: {attack['made']} made, {attack['accepted']} accepted, "
                      f"{attack['rate']}% rejected; {attack['accepted_as_pass']} of the accepted "
-                     f"say PASS; with --reproduced {attack['accepted_reproduced']} accepted, "
+                     f"say PASS, {attack['accepted_with_checks_kept']} have all checks as they "
+                     f"were; with --reproduced {attack['accepted_reproduced']} accepted, "
                      f"{attack['rate_reproduced']}% rejected")
         for kind, row in attack["kinds"].items():
             codes = ", ".join(f"{code} {count}" for code, count in row["codes"].items())
