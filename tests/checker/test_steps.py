@@ -213,9 +213,11 @@ def test_step_10_known_observations(authentic: Callable[[str], Certificate],
 
     forged = certificate.to_bytes(rejudged(made, without_a_hook))
     assert checker.check(forged, reproduced=True).code == "OBSERVATION_DIFFERS"
+    assert checker.check(forged, reproduced=None).code == "OBSERVATION_DIFFERS"
     assert "observed something else" in checker.check(forged).notes[-1]
     table.clear()
     assert checker.check(certificate.to_bytes(made), reproduced=True).code == "OBSERVATION_UNKNOWN"
+    assert checker.check(certificate.to_bytes(made), reproduced=None).valid
 
 
 def test_steps_11_and_12_judgement(authentic: Callable[[str], Certificate]) -> None:

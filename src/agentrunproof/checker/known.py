@@ -2,9 +2,9 @@
 
 A scenario on a release gives the same observation every time, so this version carries the digest
 of each that it made itself (``known_observations.json``, made by
-``scripts/update_known_observations.py``). Another observation is no reason to refuse a record:
-libraries below the SDK may make it behave otherwise, and that is worth recording. It is noted, and
-whoever wants only what can be had again in a certified environment asks for that.
+``scripts/update_known_observations.py``). Libraries below the SDK may make it behave otherwise, and
+that is worth recording: matrices hold such records, and whoever checks one may accept it by
+saying so.
 
 Wording that the interpreter or a library puts into messages is left out of the digest, because it
 is theirs to change.

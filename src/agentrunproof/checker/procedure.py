@@ -14,8 +14,8 @@
     comes from the plan, from a tool or from the SDK where the plan leaves the text to it.
  9. Coherence: sessions hold what was written to them, hooks, guardrails, streams, spans and
     figures speak of things that exist and happened.
-10. Known: whether it is what we observed ourselves of that scenario on that release. Another
-    observation is noted, and refused only to those who ask for a reproduced one.
+10. Known: it is what we observed ourselves of that scenario on that release, where we did; who
+    knows of libraries that make a difference may have that noted instead.
 11. Contracts: judged again over plan and observation; the stored checks are exactly their results.
 12. Verdict: the one that follows from the checks.
 
@@ -39,12 +39,13 @@ from agentrunproof.record.certificate import Envelope
 from agentrunproof.record.observation import Observation
 
 
-def check(data: bytes, *, reproduced: bool = False) -> Judgement:
+def check(data: bytes, *, reproduced: bool | None = False) -> Judgement:
     """Check the bytes of a certificate by all steps; the first that does not hold ends it.
 
     Args:
         data: the content of the file.
-        reproduced: accept only an observation that this version has made itself.
+        reproduced: True accepts only an observation that this version has made itself, None
+            refuses another one where it has made one, False notes that.
     """
     found: dict[str, Any] = {}
     try:
@@ -58,7 +59,7 @@ def check(data: bytes, *, reproduced: bool = False) -> Judgement:
                          f"sense ({type(problem).__name__}: {problem!s:.100})", **found)
 
 
-def _steps(data: bytes, found: dict[str, Any], reproduced: bool) -> Judgement:
+def _steps(data: bytes, found: dict[str, Any], reproduced: bool | None) -> Judgement:
     value = read(data)                                                                       # 1
     envelope = certificate.read_envelope(value)                                              # 2
     if envelope.id != certificate.certificate_id(value):                                     # 3
@@ -89,14 +90,15 @@ def read(data: bytes) -> Any:
     return value
 
 
-def _compare(is_known: bool | None, reproduced: bool, notes: list[str]) -> None:
+def _compare(is_known: bool | None, reproduced: bool | None, notes: list[str]) -> None:
     if is_known is None and reproduced:
         reject("OBSERVATION_UNKNOWN", "this version has not observed this plan on this release",
                "check without --reproduced, or probe it yourself and compare")
-    elif not is_known and reproduced:
-        reject("OBSERVATION_DIFFERS", "this version observed something else of this plan on this "
-               "release", "probe it yourself with --sdk and compare with diff")
-    elif is_known is False:
+    if is_known is False:
+        if reproduced is not False:
+            reject("OBSERVATION_DIFFERS", "this version observed something else of this plan on "
+                   "this release", "probe it with --sdk and diff the two; if libraries under the "
+                   "SDK explain it, check with --any-observation")
         notes.append("this version observed something else of this plan on this release")
 
 

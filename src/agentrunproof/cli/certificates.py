@@ -26,11 +26,17 @@ def check_certificate(
     ] = False,
     reproduced: Annotated[bool, typer.Option(
         "--reproduced", help="Refuse what this version has not observed itself: another plan than "
-        "the packaged ones, another SDK than the certified ones, another observation.")] = False,
+        "the packaged ones, another SDK than the certified ones.")] = False,
+    any_observation: Annotated[bool, typer.Option(
+        "--any-observation", help="Accept of a packaged scenario what this version has observed "
+        "otherwise: the SDK ran over other libraries.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Judge certificates again from their bytes alone, without the SDK."""
-    rows = [_check(file, reproduced) for file in files]
+    if reproduced and any_observation:
+        raise typer.BadParameter("--reproduced and --any-observation exclude each other")
+    asked = True if reproduced else False if any_observation else None
+    rows = [_check(file, asked) for file in files]
     if as_json:
         table(rows)
     for row in [] if as_json else rows:
@@ -71,7 +77,7 @@ def load(file: str) -> Certificate:
     return certificate.from_json(canonical.parse(data))
 
 
-def _check(file: str, reproduced: bool) -> dict[str, Any]:
+def _check(file: str, reproduced: bool | None) -> dict[str, Any]:
     """The judgement of one file as a table."""
     from agentrunproof.checker import Judgement, check
     from agentrunproof.shape import encode
