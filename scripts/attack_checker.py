@@ -9,10 +9,10 @@ FOLDER holds authentic certificates (``agentrunproof probe --all --out FOLDER``)
   swapped, added keys), plan digest and id computed anew;
 * *forgeries*: the coordinated kinds of ``scripts/forgeries.py``.
 
-An accepted forgery counts as accepted whatever its verdict; how many of the accepted
-say PASS, how many say the same of every check as the authentic record did, and how many pass
-``check-certificate``, which holds known observations against them, is counted besides. Exit status 0 when at
-least 99.9% of the fields and 99% of the forgeries are rejected by the latter.
+An accepted forgery counts as accepted whatever its verdict; how many of the accepted say PASS, how
+many say the same of every check as the authentic record did, and how many pass
+``check-certificate``, which holds known observations against them, is counted besides. Exit status
+0 when at least 99.9% of the fields and 99% of the forgeries are rejected by the latter.
 """
 
 from __future__ import annotations

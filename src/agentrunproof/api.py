@@ -261,9 +261,9 @@ def write_certificate(certificate: Certificate, path: str | Path) -> str:
     Raises:
         RecordError: the target is not a place to write to.
     """
-    data = records.to_bytes(certificate)
-    store.write(Path(path), data)
-    return records.certificate_id(records.to_json(certificate))
+    value = records.to_json(certificate)
+    store.write(Path(path), records.file_bytes(value))
+    return str(value["id"])
 
 
 def load_certificate(path: str | Path) -> Certificate:

@@ -23,7 +23,6 @@ from agentrunproof.plan.parts import HookDelay as HookDelay
 from agentrunproof.plan.parts import HookError as HookError
 from agentrunproof.plan.parts import HookName as HookName
 from agentrunproof.plan.parts import Item as Item
-from agentrunproof.plan.parts import ItemKind as ItemKind
 from agentrunproof.plan.parts import ModelError as ModelError
 from agentrunproof.plan.parts import ModelSettings as ModelSettings
 from agentrunproof.plan.parts import ModelStep as ModelStep

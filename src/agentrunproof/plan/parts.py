@@ -11,9 +11,6 @@ from typing import Annotated, Any, Literal
 
 from agentrunproof.shape import Count, Decimal, Name, Positive, Text
 
-ItemKind = Literal["user", "system", "developer", "say", "refusal", "reasoning", "call",
-                   "handoff", "output"]
-
 PythonRef = Annotated[str, Text(r"python:[A-Za-z_][\w.]*:[A-Za-z_][\w.]*",
                                 "python:package.module:attribute")]
 ParamType = Literal["string", "integer", "number", "boolean", "object", "string[]", "integer[]"]

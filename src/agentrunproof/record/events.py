@@ -38,26 +38,6 @@ Items = tuple[OneItem, ...]
 NewItem = Annotated[dict[str, Any], HoldsItem()]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Error:
-    """An exception: its class name and message, without addresses and paths."""
-
-    type: str
-    message: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tokens:
-    """Usage figures: requests and tokens."""
-
-    requests: Count = 0
-    input: Count = 0
-    output: Count = 0
-    total: Count = 0
-    cached: Count = 0
-    reasoning: Count = 0
-
-
 def _required(**annotations: Any) -> tuple[Field, ...]:
     return tuple(Field(name.rstrip("_"), kind, True) for name, kind in annotations.items())
 
