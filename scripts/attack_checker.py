@@ -31,6 +31,7 @@ from agentrunproof import canonical
 from agentrunproof.checker import check
 from agentrunproof.errors import AgentRunProofError
 from agentrunproof.record import certificate
+from agentrunproof.record.document import id_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 import forgeries  # noqa: F401  # registers the kinds
@@ -226,7 +227,7 @@ def _resealed(value: Any) -> Any:
     subject = value.get("subject")
     if isinstance(subject, dict) and "plan" in subject and "plan" in value:
         value["subject"] = subject | {"plan": canonical.digest(value["plan"])}
-    return value | {"id": certificate.certificate_id(value)}
+    return value | {"id": id_of(value)}
 
 
 def _pattern(path: Path_) -> str:

@@ -1,91 +1,144 @@
-"""Run the rows of ``history/`` on the releases around their boundaries.
+"""Run the rows of ``history/`` on the releases around their boundaries and record what they show.
 
-    python scripts/run_history_matrix.py [--rows WORD] [--python 3.12]
+    python scripts/run_history_matrix.py [--rows WORD] [--out build/history]
+    python scripts/run_history_matrix.py --canonical --out evidence/history
 
-A row holds when its check fails with its code on `last_bad` and passes (or does not apply) on
-`first_fixed`. Each release gets one isolated environment and one worker for all its scenarios.
-Exit status 1 if a row does not hold. This is a rehearsal: it leaves no record behind.
+A row shows its bug when its check fails with its code on the first and the last bad release,
+passes on the first fixed one and does not fail so on the release before the first bad one. Each
+release gets one environment and one worker for all its scenarios.
+
+By default this is a rehearsal: environments come from the cache, and what is written has no bundle.
+With ``--canonical`` all rows are run, from a clean checkout, on Linux x86_64 and CPython, in new
+environments made of the locks in ``requirements/``; the marker of the bundle is written last.
+
+Exit status 1 if a row does not hold, 2 if it could not be run.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import sys
+import tempfile
 import time
-from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from agentrunproof.errors import AgentRunProofError
-from agentrunproof.lab.probe import Options, probe
+from agentrunproof import canonical
+from agentrunproof.checker.bundle import CERTIFICATES
+from agentrunproof.checker.members import name_of
+from agentrunproof.errors import AgentRunProofError, LabError
+from agentrunproof.lab import evidence, executors, history, locks
+from agentrunproof.lab.columns import Job, Result, run_column
 from agentrunproof.plan import catalog
-from agentrunproof.plan.loader import read_toml
-from agentrunproof.record.matrix import version_order
+from agentrunproof.record import certificate as records
+from agentrunproof.record import history as histories
+from agentrunproof.record import layout
+from agentrunproof.record.certificate import Envelope
+from agentrunproof.record.matrix import Column
 
-FOLDER = Path(__file__).parent.parent / "history"
-
-#: (scenario, release) -> codes of the checks that failed there, or None where it was not judged.
-Codes = dict[tuple[str, str], dict[str, str] | None]
-
-
-def rows(word: str) -> list[dict[str, Any]]:
-    """The rows whose scenario or upstream link has `word` in it."""
-    found = [row for file in sorted(FOLDER.glob("*.toml")) for row in read_toml(file)["rows"]]
-    return [row for row in found if word in row["scenario"] + row["upstream"]]
+ROOT = Path(__file__).resolve().parent.parent
+ROWS = ROOT / "history"
+LOCKS = ROOT / "requirements"
+PYTHON = "3.12"
 
 
-def run(release: str, scenarios: set[str], python: str) -> Codes:
-    """Codes of the failing checks of these scenarios on one release."""
-    plans = {id: catalog.load(id) for id in sorted(scenarios)}
-    found: Codes = {(id, release): None for id in plans}
-    for outcome in probe(plans, Options(sdk=release, python=python)):
-        if outcome.certificate is not None and not outcome.certificate.observation.missing:
-            found[outcome.scenario, release] = {
-                result.check: result.code for result in outcome.certificate.checks
-                if result.verdict == "FAIL"}
-    return found
-
-
-def holds(row: dict[str, Any], codes: Codes) -> str:
-    """Nothing if the row holds, else what was seen instead."""
-    bad = codes[row["scenario"], row["last_bad"]]
-    good = codes[row["scenario"], row["first_fixed"]]
-    if bad is None or bad.get(row["check"]) != row["code"]:
-        return f"{row['last_bad']} gives {bad}"
-    if good is None or row["check"] in good:
-        return f"{row['first_fixed']} gives {good}"
-    return ""
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", default="", metavar="WORD")
-    parser.add_argument("--python", default="3.12")
-    options = parser.parse_args()
-    chosen = rows(options.rows)
-    wanted: dict[str, set[str]] = defaultdict(set)
-    for row in chosen:
-        for release in (row["last_bad"], row["first_fixed"]):
-            wanted[release].add(row["scenario"])
-    codes: Codes = {}
+def main(words: Sequence[str] | None = None) -> int:
+    options = _options(words)
     started = time.monotonic()
-    for release in sorted(wanted, key=version_order):
-        try:
-            codes |= run(release, wanted[release], options.python)
-        except AgentRunProofError as error:
-            print(f"{release}: {error}", file=sys.stderr)
-            codes |= {(id, release): None for id in wanted[release]}
-        print(f"{release}: {len(wanted[release])} scenarios", file=sys.stderr, flush=True)
-    broken = 0
-    for row in chosen:
-        seen = holds(row, codes)
-        broken += bool(seen)
-        print(f"{'no ' if seen else 'yes'}  {row['scenario']}  {row['check']}:{row['code']}  "
-              f"{row['last_bad']} -> {row['first_fixed']}  {seen}")
-    universal = sum(row["universal"] for row in chosen)
-    print(f"{len(chosen) - broken} of {len(chosen)} rows hold ({universal} universal), on "
-          f"{len(wanted)} releases in {time.monotonic() - started:.0f} s")
-    return 1 if broken or not chosen else 0
+    try:
+        commit = evidence.clean_commit(ROOT) if options.canonical else None
+        rows = history.load(ROWS, options.rows)
+        wanted = history.needed(rows, options.python)
+        with _environments(options.canonical) as work:
+            results = _run(wanted, executors.Local(options.jobs, work))
+            homes = [work.keywords["provide"].folder / column.key
+                     for column in wanted] if commit else []
+            made = _record(rows, options, results, commit, homes)
+    except AgentRunProofError as error:
+        print(f"error: {error} [{error.code}]", file=sys.stderr)
+        return 2
+    broken = [_tell(bug) for bug in made.rows]
+    universal = sum(bug.universal for bug in made.rows)
+    print(f"{broken.count(False)} of {len(broken)} rows hold ({universal} of them by universal "
+          f"checks), on {len(wanted)} releases in {time.monotonic() - started:.0f} s: "
+          f"{options.out / evidence.RECORD}")
+    return 1 if any(broken) else 0
+
+
+def _options(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rows", default="", metavar="WORD", help="rows with that in scenario "
+                        "or link")
+    parser.add_argument("--python", default=PYTHON)
+    parser.add_argument("--jobs", type=int, default=executors.JOBS, metavar="N")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "history", metavar="DIR")
+    parser.add_argument("--canonical", action="store_true", help="make evidence")
+    options = parser.parse_args(words)
+    if options.canonical and (options.rows, options.python) != ("", PYTHON):
+        parser.error(f"evidence is of all rows, on Python {PYTHON}")
+    return options
+
+
+@contextlib.contextmanager
+def _environments(canonical: bool):
+    """How a column is run: in a cached environment, or in a new one of a lock."""
+    if not canonical:
+        yield functools.partial(run_column)
+        return
+    with tempfile.TemporaryDirectory(prefix="agentrunproof-") as folder:
+        yield functools.partial(run_column, provide=locks.Locked(LOCKS, Path(folder)))
+
+
+def _run(wanted: dict[Column, set[str]], executor: executors.Local) -> dict[Column, Result]:
+    tasks = [(Job({id: catalog.load(id) for id in sorted(ids)}), column)
+             for column, ids in sorted(wanted.items(), key=lambda pair: pair[0].order)]
+    results: dict[Column, Result] = {}
+    for column, result in executor.run(tasks, lambda line: None):
+        if isinstance(result, Exception):
+            raise result
+        results[column] = result
+        print(f"[{len(results)}/{len(tasks)}] {column.key}: {len(wanted[column])} scenarios",
+              file=sys.stderr, flush=True)
+    return results
+
+
+def _record(rows: Sequence[history.Declared], options: argparse.Namespace,
+            results: dict[Column, Result], commit: str | None, homes: list[Path]
+            ) -> histories.History:
+    """Write certificates, record and, for evidence in which all rows hold, the bundle."""
+    members: dict[str, bytes] = {}
+    envelopes: dict[tuple[str, Column], Envelope] = {}
+    for column, result in results.items():
+        for scenario, error in result.errors.items():
+            print(f"{scenario} on {column.key}: {error}", file=sys.stderr)
+        for scenario, data in result.certificates.items():
+            members[CERTIFICATES + name_of(column, scenario)] = data
+            envelopes[scenario, column] = records.read_envelope(canonical.parse(data))
+    findings = {place: layout.of_certificate(found) for place, found in envelopes.items()}
+    findings |= {(scenario, column): layout.of_error(error.code)
+                 for column, result in results.items() for scenario, error in result.errors.items()}
+    made = history.build(rows, options.python, findings)
+    members[evidence.RECORD] = histories.FORM.to_bytes(made)
+    whole = None
+    if commit is not None and not any(map(histories.broken, made.rows)):
+        if evidence.clean_commit(ROOT) != commit:
+            raise LabError("CHECKOUT_CHANGED", "another commit was checked out meanwhile")
+        producers = [found.producer for found in envelopes.values()]
+        whole = evidence.describe(commit, evidence.conditions(producers, homes), LOCKS,
+                                  [column.sdk for column in results], members)
+    evidence.replace(options.out, members, whole)
+    return made
+
+
+def _tell(bug: histories.Bug) -> bool:
+    """Print a row; whether it does not hold."""
+    problem = histories.broken(bug)
+    print(f"{'no ' if problem else 'yes'}  {bug.scenario}  {bug.check}:{bug.code}  "
+          f"{bug.first_bad.sdk}..{bug.last_bad.sdk} -> {bug.first_fixed.sdk}  "
+          f"{bug.bug or ''}  {problem}".rstrip())
+    return bool(problem)
 
 
 if __name__ == "__main__":

@@ -27,13 +27,14 @@ MAY_IMPORT = {
     "record": {"shape", "canonical", "errors", "plan"},
     "contracts": {"plan", "record", "shape", "errors"},
     "checker": {"contracts", "record", "plan", "canonical", "shape", "errors"},
+    "attest": {"record", "canonical", "shape", "errors"},
     "sdk": {"plan", "record", "shape", "errors"},
     "report": {"contracts", "record", "plan", "canonical", "shape", "errors"},
     "lab": {"checker", "contracts", "record", "plan", "canonical", "shape", "errors"},
     "api": {"checker", "contracts", "record", "plan", "canonical", "shape", "errors", "sdk",
             "lab", "report"},
-    "cli": {"api", "checker", "contracts", "record", "plan", "canonical", "shape", "errors",
-            "lab", "report"},
+    "cli": {"api", "attest", "checker", "contracts", "record", "plan", "canonical", "shape",
+            "errors", "lab", "report"},
 }
 
 #: all that the worker may need of us inside a foreign environment
@@ -104,8 +105,8 @@ def test_the_worker_needs_little_of_us(name: str, path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "path"), [
     param for param in FILES
-    if _room(str(param.values[0])) in {"canonical", "plan", "record", "contracts", "checker",
-                                       "report", "shape", "errors"}])
+    if _room(str(param.values[0])) in {"attest", "canonical", "plan", "record", "contracts",
+                                       "checker", "report", "shape", "errors"}])
 def test_rooms_that_compute_have_no_effects(name: str, path: Path) -> None:
     used = {other.split(".")[0] for other, _ in _imports(path)} & EFFECTS
     if name in READS_AND_WRITES_FILES:

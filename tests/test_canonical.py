@@ -130,3 +130,11 @@ def test_the_digest_is_that_of_the_bytes() -> None:
     # printf '{}' | sha256sum
     assert canonical.digest({}) == (
         "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a")
+
+
+@given(JSON)
+def test_the_bytes_are_those_of_the_reference_implementation(value: Any) -> None:
+    import rfc8785
+
+    assert canonical.dumps(value) == rfc8785.dumps(value)
+    assert canonical.rewrite(canonical.parse(canonical.dumps(value))) == rfc8785.dumps(value)

@@ -15,6 +15,7 @@ from agentrunproof.errors import AgentRunProofError, RecordError
 from agentrunproof.plan.model import Agent, Item, LiteralInput, ModelStep, Phase, Plan
 from agentrunproof.record import certificate
 from agentrunproof.record.certificate import Certificate, Producer, Sdk
+from agentrunproof.record.document import id_of
 from agentrunproof.record.events import make
 from agentrunproof.record.observation import Observation, PhaseRun
 from agentrunproof.record.result import OK, CheckResult
@@ -45,7 +46,7 @@ def test_a_certificate_survives_its_file(seen: Observation) -> None:
     value = canonical.parse(data)
     assert canonical.dumps(value) + b"\n" == data
     assert certificate.from_json(value) == made
-    assert value["id"] == certificate.certificate_id(value)
+    assert value["id"] == id_of(value)
 
 
 @settings(max_examples=25)
@@ -81,7 +82,7 @@ def _change(value: dict[str, Any], *path: Any, to: Any) -> dict[str, Any]:
         place = place[step]
     place[path[-1]] = to
     if path != ("id",):
-        changed["id"] = certificate.certificate_id(changed)
+        changed["id"] = id_of(changed)
     return changed
 
 

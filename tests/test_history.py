@@ -1,43 +1,65 @@
-"""Rows of known upstream bugs name what exists: scenario, check, code, neighbouring releases."""
+"""Rows of known upstream bugs name what exists, and the locks are those that they need."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agentrunproof.contracts import registry
-from agentrunproof.lab import releases
+from agentrunproof.lab import history, locks, releases
+from agentrunproof.lab.history import Declared
 from agentrunproof.plan import catalog
-from agentrunproof.plan.loader import read_toml
 
-FOLDER = Path(__file__).parent.parent / "history"
-ROWS: list[dict[str, Any]] = [
-    row for file in sorted(FOLDER.glob("*.toml")) for row in read_toml(file)["rows"]]
+ROOT = Path(__file__).parent.parent
+LOCKS = ROOT / "requirements"
+ROWS = history.load(ROOT / "history")
 ORDER = list(releases.known())
+NEEDED = sorted({column.sdk for column in history.needed(ROWS, "3.12")}, key=releases.parse)
 
 
-def _name(row: dict[str, Any]) -> str:
-    return f"{row['scenario']}-{row['check']}-{row['last_bad']}"
+def _name(row: Declared) -> str:
+    return f"{row.scenario}-{row.check}-{row.code}"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=_name)
-def test_a_row_names_a_scenario_a_check_and_a_code_that_exist(row: dict[str, Any]) -> None:
-    assert row["scenario"] in catalog.ids()
-    contract = registry.find(row["check"])
+def test_a_row_names_a_scenario_a_check_and_a_code_that_exist(row: Declared) -> None:
+    assert row.scenario in catalog.ids()
+    contract = registry.find(row.check)
     assert contract is not None
-    assert row["code"] in contract.codes
-    assert row["universal"] == (row["check"] != "execution_outcome")
+    assert row.code in contract.codes
 
 
 @pytest.mark.parametrize("row", ROWS, ids=_name)
-def test_a_row_ends_between_neighbouring_releases(row: dict[str, Any]) -> None:
-    assert ORDER.index(row["first_fixed"]) == ORDER.index(row["last_bad"]) + 1
-    if row["first_bad"]:
-        assert ORDER.index(row["first_bad"]) <= ORDER.index(row["last_bad"])
+def test_a_row_is_of_a_plan_that_links_its_report_and_has_its_modes(row: Declared) -> None:
+    plan = catalog.load(row.scenario)
+    assert row.upstream is None or row.upstream in plan.upstream
+    assert set(row.modes) <= set(plan.modes)
+    assert len(set(row.modes)) == len(row.modes)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=_name)
+def test_a_row_ends_between_neighbouring_releases(row: Declared) -> None:
+    first, last, fixed = map(ORDER.index, (row.first_bad, row.last_bad, row.first_fixed))
+    assert first <= last == fixed - 1
 
 
 def test_no_row_stands_twice() -> None:
-    assert ROWS
-    assert len({_name(row) for row in ROWS}) == len(ROWS)
+    assert [name for name, count in Counter(map(_name, ROWS)).items() if count > 1] == []
+
+
+def test_there_are_as_many_rows_as_we_claim() -> None:
+    assert sum(row.upstream is not None for row in ROWS) >= 40
+    assert sum(row.universal for row in ROWS) >= 25
+
+
+def test_there_is_a_lock_for_each_release_that_a_row_needs_and_no_other() -> None:
+    assert {path.name for path in LOCKS.iterdir()} == set(map(locks.file_name, NEEDED))
+
+
+@pytest.mark.parametrize("sdk", NEEDED)
+def test_a_lock_is_well_formed_and_names_its_release(sdk: str) -> None:
+    lock = locks.read(LOCKS / locks.file_name(sdk))
+    assert lock.sdk.version == sdk
+    assert "openai" in {wheel.name for wheel in lock.wheels}

@@ -15,7 +15,7 @@ import dataclasses
 import difflib
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -172,12 +172,11 @@ def _table_of(decode_key: _Decoder, decode_inner: _Decoder) -> _Decoder:
 
 def _instance_of(cls: type) -> _Decoder:
     what = getattr(cls, "SHAPE_NAME", cls.__name__.lower())
-    fields = fields_of(cls)
+    decode_table = table_decoder(fields_of(cls), what)
     names = [raw.name for raw in dataclasses.fields(cls)]
 
     def decoder(value: Any, path: str) -> Any:
-        table = decode_fields(fields, value, path, what)
-        return cls(**{name: table[field.name] for field, name in zip(fields, names, strict=True)})
+        return cls(**dict(zip(names, decode_table(value, path).values(), strict=True)))
 
     return decoder
 
@@ -199,30 +198,42 @@ def _integer(value: Any, path: str) -> Any:
     return value
 
 
-def decode_fields(fields: Iterable[Field], value: Any, path: str, what: str) -> dict[str, Any]:
-    """Decode a table with a fixed set of fields; absent optional fields get their default."""
-    if not isinstance(value, dict):
-        raise _expected("a table", value, path)
-    known = {field.name: field for field in fields}
-    for key in value:
-        if key not in known:
-            raise ShapeError("SHAPE_UNKNOWN_KEY", join(path, key), f"unknown key in {what}",
-                             nearest(key, known) or "known keys: " + ", ".join(sorted(known)))
-    result = {}
-    for field in known.values():
-        if field.name in value:
-            result[field.name] = decode(field.annotation, value[field.name],
-                                        join(path, field.name))
-        elif field.required:
-            raise ShapeError("SHAPE_MISSING_KEY", join(path, field.name),
-                             f"required key of {what} is missing")
-        else:
-            result[field.name] = field.default
-    return result
+def table_decoder(fields: Iterable[Field], what: str) -> Callable[[Any, str], dict[str, Any]]:
+    """A function that decodes a table with a fixed set of fields, in their order.
+
+    Absent optional fields get their default; `what` says in messages whose keys they are.
+    """
+    known = {field.name: (field, _decoder(field.annotation)) for field in fields}
+
+    def decode_table(value: Any, path: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise _expected("a table", value, path)
+        for key in value:
+            if key not in known:
+                raise ShapeError("SHAPE_UNKNOWN_KEY", join(path, key), f"unknown key in {what}",
+                                 nearest(key, known) or "known keys: " + ", ".join(sorted(known)))
+        result = {}
+        for name, (field, decode_field) in known.items():
+            if name in value:
+                result[name] = decode_field(value[name], join(path, name))
+            elif field.required:
+                raise ShapeError("SHAPE_MISSING_KEY", join(path, name),
+                                 f"required key of {what} is missing")
+            else:
+                result[name] = field.default
+        return result
+
+    return decode_table
 
 
 def encode(value: Any) -> Any:
     """The canonical JSON form: dataclasses become tables without the fields left at default."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, dict):
+        return {key: encode(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [encode(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         table = {}
         for field, raw in zip(fields_of(type(value)), dataclasses.fields(value), strict=True):
@@ -230,10 +241,6 @@ def encode(value: Any) -> Any:
             if field.required or item != field.default:
                 table[field.name] = encode(item)
         return table
-    if isinstance(value, Mapping):
-        return {key: encode(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [encode(item) for item in value]
     return value
 
 

@@ -14,6 +14,7 @@ from agentrunproof.plan.model import ExpectedOutcome, Plan
 from agentrunproof.record import certificate as records
 from agentrunproof.record import layout, matrix
 from agentrunproof.record.certificate import Certificate, Sdk
+from agentrunproof.record.document import id_of
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column, Matrix
 from tests.plans import greeting
@@ -75,7 +76,7 @@ class Bundle:
         self.value = matrix.to_json(self.matrix())
 
     def judge(self, **options: Any) -> tuple[str, str]:
-        self.value["id"] = matrix.matrix_id(self.value)
+        self.value["id"] = id_of(self.value)
         data = canonical.dumps(self.value)
         judgement = checker.check(data, self.members, self.members.__getitem__, **options)
         assert judgement.valid == (judgement.code == "OK")

@@ -16,6 +16,7 @@ from agentrunproof.contracts import registry
 from agentrunproof.plan import catalog
 from agentrunproof.record import certificate, private
 from agentrunproof.record.certificate import Certificate
+from agentrunproof.record.document import id_of
 from agentrunproof.record.observation import Observation, PhaseRun
 
 pytestmark = pytest.mark.sdk
@@ -49,7 +50,7 @@ def judge(value: Any) -> checker.Judgement:
 
 def sealed(value: dict[str, Any]) -> dict[str, Any]:
     value["subject"]["plan"] = canonical.digest(value["plan"])
-    value["id"] = certificate.certificate_id(value)
+    value["id"] = id_of(value)
     return value
 
 
@@ -113,7 +114,7 @@ def test_step_3_id(basic: dict[str, Any]) -> None:
 
 def test_step_4_plan(basic: dict[str, Any]) -> None:
     basic["subject"]["plan"] = "sha256:" + "0" * 64
-    basic["id"] = certificate.certificate_id(basic)
+    basic["id"] = id_of(basic)
     assert judge(basic).code == "PLAN_DIGEST_DIFFERS"
     relaxed = copy.deepcopy(basic)
     del relaxed["plan"]["phases"][0]["expect"]

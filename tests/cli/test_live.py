@@ -105,7 +105,9 @@ def test_foreign_python_needs_permission(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_an_interrupt_ends_the_worker_and_leaves_nothing_half_written(folder: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_worker_and_leaves_nothing_half_written(
+        folder: Path, sent: signal.Signals) -> None:
     os.mkfifo(folder / "pipe")
     pipe = os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     child = subprocess.Popen(
@@ -114,7 +116,7 @@ def test_an_interrupt_ends_the_worker_and_leaves_nothing_half_written(folder: Pa
     assert select.select([pipe], [], [], 60)[0] == [pipe]
     os.close(pipe)
     before = {path.name for path in folder.iterdir()}
-    child.send_signal(signal.SIGINT)
+    child.send_signal(sent)
     _, err = child.communicate(timeout=60)
     assert (child.returncode, err) == (130, "interrupted\n")
     assert {path.name for path in folder.iterdir()} == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from agentrunproof import canonical
 from agentrunproof.checker.judgement import Judgement
+from agentrunproof.checker.members import Assessed
 from agentrunproof.cli import commands, exits
 from agentrunproof.errors import LabError
 from agentrunproof.lab import bisect, executors, expected, folder
@@ -57,13 +59,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         assert (uri, jobs) == (None, 2)
         return Local(1, fill)
 
-    def check(data: bytes) -> Judgement:
-        return Judgement(valid=True, code="OK", id=canonical.parse(data)["id"])
+    def jury(files: Mapping[str, Path], **options: object) -> Callable[..., Iterator[Assessed]]:
+        def found(names: Sequence[str]) -> Iterator[Assessed]:
+            for name in names:
+                value = canonical.parse(files[name].read_bytes())
+                yield (Judgement(valid=True, code="OK", id=value["id"]),
+                       records.read_envelope(value))
+        return found
 
     monkeypatch.setattr(executors, "of_uri", local)
     monkeypatch.setattr(bisect, "run_column", fill)
-    monkeypatch.setattr(folder, "check", check)
-    monkeypatch.setattr(expected, "load", lambda: ())
+    monkeypatch.setattr(folder, "Jury", jury)
+    load = expected.load
+    monkeypatch.setattr(expected, "load", lambda file=None: load(file) if file else ())
     for name in ("fine", "broken", "lost"):
         (tmp_path / f"{name}.toml").write_text(GREETING)
     monkeypatch.chdir(tmp_path)
@@ -108,7 +116,7 @@ def test_an_error_is_told_once_for_all_its_cells(capsys: pytest.CaptureFixture[s
 
 
 def known(sdk: str) -> KnownFailure:
-    return KnownFailure(scenario="broken", check="tool_linkage", sdk=sdk, upstream="x#1")
+    return KnownFailure(scenarios=("broken",), check="tool_linkage", sdk=sdk, upstream="x#1")
 
 
 def test_a_known_failure_is_0_and_a_stale_entry_1(
@@ -118,7 +126,7 @@ def test_a_known_failure_is_0_and_a_stale_entry_1(
     monkeypatch.setattr(expected, "load", lambda: (known("<0.21"),))
     code, _, err = run(capsys, "matrix", "broken.toml", "--sdk", "0.19.4,0.20.0")
     assert code == exits.VIOLATION
-    assert "stale: known-failures.toml says that tool_linkage of broken fails" in err
+    assert "stale: a known failure says that tool_linkage of broken fails" in err
 
 
 def test_the_record_can_be_printed_with_what_changed(
@@ -149,7 +157,10 @@ def test_markdown_and_the_page(here: Path, capsys: pytest.CaptureFixture[str]) -
               "site")[1]
     assert out == "written: site/index.html\n"
     page = (here / "site/index.html").read_text()
-    assert "run/only: no output" in page
+    assert '"seen":"no output","where":"run/only"' in page
+    assert '"how":["agentrunproof probe broken.toml",""]' in page
+    run(capsys, "matrix", "lost.toml", "--sdk", "0.24.0", "--format", "html", "-o", "site")
+    assert '"error":"it died (look) [WORKER_DIED]"' in (here / "site/index.html").read_text()
 
 
 def test_cells_for_a_fan_out_run_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,9 +180,48 @@ def test_shards_merge_to_the_whole_in_any_order(
             "--shard", f"{part}/3")
     code, out, _ = run(capsys, "merge", "2/matrix.json", "3/matrix.json", "1/matrix.json", "-o",
                        "all.json")
-    assert code == exits.OK
-    assert out.endswith("written: all.json\n")
+    assert code == exits.VIOLATION
+    assert out.endswith("record: all.json\n")
     assert (here / "all.json").read_bytes() == (here / "whole/matrix.json").read_bytes()
+
+
+KNOWN = """
+[[failure]]
+scenarios = ["broken"]
+check = "tool_linkage"
+sdk = "<{limit}"
+upstream = "ours#1"
+"""
+
+
+def test_known_failures_of_ones_own_count_in_a_sweep_and_in_a_merge(
+        here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "right.toml").write_text(KNOWN.format(limit="0.20"))
+    (here / "stale.toml").write_text(KNOWN.format(limit="0.21"))
+    sweep = ["matrix", "broken.toml", "--sdk", "0.19.4,0.20.0"]
+    merge = ["merge", "build/matrix/matrix.json", "-o", "all.json"]
+    for line in (sweep, merge):
+        codes = [run(capsys, *line, *known)[0]
+                 for known in ([], ["--known", "right.toml"], ["--known", "stale.toml"])]
+        assert codes == [exits.VIOLATION, exits.OK, exits.VIOLATION]
+        assert run(capsys, *line, "--known", "nowhere.toml")[0] == exits.UNUSABLE
+
+
+def test_a_merge_shows_the_whole_and_what_changed(
+        here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for release, part in (("0.19.4", "1"), ("0.20.0", "2")):
+        run(capsys, "matrix", "broken.toml", "--sdk", release, "-o", part)
+    code, out, _ = run(capsys, "merge", "2/matrix.json", "1/matrix.json", "-o", "all.json",
+                       "--against", "2/matrix.json", "--format", "markdown")
+    assert code == exits.VIOLATION
+    assert out.startswith("## SDK matrix\n")
+    assert "tool_linkage LOST: fixed-in 0.20.0 (after 0.19.4)" in out
+    assert "changes: none\n  new columns: 1\n" in out
+
+
+def test_an_error_makes_a_merge_2(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "matrix", "lost.toml", "--sdk", "0.24.0")
+    assert run(capsys, "merge", "build/matrix/matrix.json", "-o", "all.json")[0] == exits.UNUSABLE
 
 
 def test_shards_of_different_plans_are_refused(
@@ -240,6 +290,17 @@ def test_a_matrix_is_checked_with_its_certificates(
     assert (code, "CERTIFICATES_NOT_FOUND" in err) == (exits.UNUSABLE, True)
 
 
+def test_a_matrix_of_commands_alone_is_checked_without_a_folder_of_certificates(
+        here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "matrix", "--sdk", ">=0.21", "-o", "commands", "--", "pytest")
+    run(capsys, "matrix", "fine.toml", "--sdk", ">=0.21", "-o", "plans")
+    for name in ("commands", "plans"):
+        (here / name / "matrix.json").rename(here / f"{name}.json")
+    assert run(capsys, "check-matrix", "commands.json")[0] == exits.OK
+    code, out, _ = run(capsys, "check-matrix", "plans.json")
+    assert (code, "CERTIFICATE_MISSING" in out) == (exits.UNUSABLE, True)
+
+
 def test_a_bisection_prints_the_boundary_and_how_to_see_it(
         capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "bisect", "broken.toml", "--python", "3.12")
@@ -256,6 +317,22 @@ def test_a_bisection_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     found = table(capsys, "bisect", "--sdk", ">=0.19", "--json", "--", "pytest", "x y")
     assert (found["at"]["release"], found["before"]["release"]) == ("0.22.0", "0.21.1")
     assert found["reproduce"] == "agentrunproof matrix --sdk {sdk} -- pytest 'x y'"
+
+
+def test_a_bisection_is_reproduced_with_the_options_that_it_needs(
+        here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = table(capsys, "bisect", "--sdk", ">=0.19", "--python", "3.12", "--install", ".[test]",
+                  "--json", "--", "pytest", "{x}")
+    assert found["reproduce"].format(sdk="0.22.0") == (
+        "agentrunproof matrix --sdk 0.22.0 --python 3.12 --install '.[test]' -- pytest '{x}'")
+    foreign = GREETING.replace("[[phases]]", '''[session]
+kind = "python"
+python = "python:ours:Session"
+
+[[phases]]''', 1)
+    (here / "broken.toml").write_text(foreign)
+    found = table(capsys, "bisect", "broken.toml", "--allow-python", "--json")
+    assert found["reproduce"] == "agentrunproof probe broken.toml --sdk {sdk} --allow-python"
 
 
 def test_a_bisection_that_finds_nothing_is_2_and_says_why(

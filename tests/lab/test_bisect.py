@@ -104,6 +104,14 @@ def test_a_window_of_failures_that_the_search_steps_over_is_looked_for() -> None
     assert history.index(bad.at) == 80
 
 
+def test_a_window_of_passes_below_failures_at_both_ends_is_looked_for() -> None:
+    history = History("F" * 70 + "p" * 20 + "F" * 33)
+    answer = history.find()
+    assert (answer.goal, history.index(answer.at), history.index(answer.before)) == (
+        "first-bad", 90, 89)
+    assert len(answer.changes) == 2
+
+
 def test_a_history_with_several_changes_says_so() -> None:
     answer = History("p" * 80 + "F" * 30 + "p" * 13).find("first-fixed")
     assert [(a.state, b.state) for a, b in answer.changes] == [("PASS", "FAIL"), ("FAIL", "PASS")]

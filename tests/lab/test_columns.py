@@ -25,14 +25,17 @@ COLUMN = Column(sdk="0.24.0", python="3.12", pins=("openai=lowest",))
 JOB = Job({"greeting": greeting(), "lost": greeting()}, options=probe.Options(deadline="7"))
 
 
-@pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> list[probe.Options]:
-    """The options of each probe; ``lost`` is lost in it."""
-    options: list[probe.Options] = []
+Asked = tuple[Environment, probe.Options]
 
-    def fake(plans: Mapping[str, Plan], given: probe.Options, *, say: object = None,
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+    """Environment and options of each probe; ``lost`` is lost in it."""
+    asked: list[Asked] = []
+
+    def fake(environment: Environment, plans: Mapping[str, Plan], options: probe.Options, *,
              progress: object = None) -> Iterator[probe.Outcome]:
-        options.append(given)
+        asked.append((environment, options))
         for id in plans:
             if id == "lost":
                 yield probe.Outcome(id, error=LabError("WORKER_DIED", "it died"))
@@ -40,23 +43,24 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[probe.Options]:
                 yield probe.Outcome(id, certificate(make("run_finished", outcome="completed"),
                                                     id=id))
 
-    monkeypatch.setattr(probe, "probe", fake)
+    monkeypatch.setattr(probe, "probe_in", fake)
     monkeypatch.setattr(environments, "isolated", lambda sdk, python, say, pins: Environment(
-        Path("python"), sdk, "sha256:" + "2" * 64))
-    return options
+        Path(f"python{python}", *pins), sdk, "sha256:" + "2" * 64))
+    return asked
 
 
-def test_all_plans_run_in_the_columns_environment(seen: list[probe.Options]) -> None:
+def test_all_plans_run_in_the_columns_environment(seen: list[Asked]) -> None:
     result = columns.run_column(JOB, COLUMN)
-    assert (seen[0].sdk, seen[0].python, tuple(seen[0].pins), seen[0].deadline) == (
-        "0.24.0", "3.12", ("openai=lowest",), "7")
+    ((environment, options),) = seen
+    assert (environment.sdk, environment.python) == ("0.24.0", Path("python3.12/openai=lowest"))
+    assert options.deadline == "7"
     assert canonical.parse(result.certificates["greeting"])["subject"]["scenario"] == "greeting"
     assert {id: error.code for id, error in result.errors.items()} == {"lost": "WORKER_DIED"}
     assert result.wheel == "sha256:" + "2" * 64
 
 
 def test_without_an_environment_every_plan_has_the_error(
-        seen: list[probe.Options], monkeypatch: pytest.MonkeyPatch) -> None:
+        seen: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*arguments: object) -> Environment:
         raise LabError("NO_NETWORK", "no way")
 
@@ -67,7 +71,7 @@ def test_without_an_environment_every_plan_has_the_error(
 
 
 def test_an_error_of_the_machine_is_one_of_the_column(
-        seen: list[probe.Options], monkeypatch: pytest.MonkeyPatch) -> None:
+        seen: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*arguments: object) -> Environment:
         raise OSError(28, "No space left on device")
 
@@ -76,13 +80,13 @@ def test_an_error_of_the_machine_is_one_of_the_column(
     assert {error.code for error in result.errors.values()} == {"COLUMN_FAILED"}
 
 
-def test_an_environment_with_another_release_is_noticed(seen: list[probe.Options]) -> None:
+def test_an_environment_with_another_release_is_noticed(seen: list[Asked]) -> None:
     result = columns.run_column(JOB, Column(sdk="0.20.0", python="3.12"))
     assert result.errors["greeting"].code == "SDK_DIFFERS"
     assert result.certificates == {}
 
 
-def test_job_and_result_can_be_sent_elsewhere(seen: list[probe.Options]) -> None:
+def test_job_and_result_can_be_sent_elsewhere(seen: list[Asked]) -> None:
     job, column = pickle.loads(pickle.dumps((JOB, COLUMN)))
     result = pickle.loads(pickle.dumps(columns.run_column(job, column)))
     assert result.certificates == columns.run_column(JOB, COLUMN).certificates
@@ -105,7 +109,7 @@ class Future:
 
 
 def test_a_cluster_brings_results_and_losses_back(
-        seen: list[probe.Options], monkeypatch: pytest.MonkeyPatch) -> None:
+        seen: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
     class Client:
         def __init__(self, address: str) -> None:
             assert address == "tcp://host:8786"

@@ -31,8 +31,13 @@ FAKE_UV = """
         (scripts / "tool").chmod(0o755)
     if "compile" in sys.argv:
         Path(sys.argv[sys.argv.index("--output-file") + 1]).write_text(
-            '[[packages]]\\nname = "openai"\\nversion = "2.9.0"\\n'
-            '[[packages]]\\nname = "openai-agents"\\nversion = "0.20.0"\\n')
+            '[[packages]]\\nname = "openai-agents"\\n')
+    if "sync" in sys.argv:
+        packages = Path(sys.argv[-1]).parent / "lib/python3.12/site-packages"
+        for name, version in ("OpenAI", "2.9.0"), ("openai_agents", "0.20.0"):
+            info = packages / (name + "-" + version + ".dist-info")
+            info.mkdir(parents=True)
+            (info / "METADATA").write_text("Name: " + name + "\\nVersion: " + version + "\\n")
     if "install" in sys.argv and os.environ.get("CONFLICT"):
         sys.exit(os.environ["CONFLICT"])
 """
@@ -96,6 +101,22 @@ def test_the_environment_is_made_anew_when_the_metadata_changes(log: Path, proje
     run(project, "tool")
     run(project, "tool", install=("attrs",))
     assert len(installs(log)) == 3
+
+
+def test_a_wheel_of_the_same_name_is_installed_again_when_it_differs(
+        log: Path, project: Path) -> None:
+    (project / "ours.whl").write_bytes(b"one")
+    run(project, "tool", install=("ours.whl",))
+    run(project, "tool", install=("ours.whl",))
+    assert len(installs(log)) == 1
+    (project / "ours.whl").write_bytes(b"two")
+    run(project, "tool", install=("ours.whl",))
+    assert len(installs(log)) == 2
+
+
+def test_a_command_is_told_its_column(log: Path, project: Path) -> None:
+    result = run(project, "python", "-c", "import os; print(os.environ['AGENTRUNPROOF_COLUMN'])")
+    assert result.log.decode().strip() == COLUMN.key
 
 
 def test_programs_of_the_environment_come_first(log: Path, project: Path) -> None:

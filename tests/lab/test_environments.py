@@ -5,52 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 from agentrunproof.errors import LabError
 from agentrunproof.lab import environments, uv
-
-#: Does what uv would: `venv` makes an interpreter, `pip compile` a lock of what it was asked for,
-#: `pip sync` succeeds. `SAY` makes it fail, `SAY_ONLINE` unless it is offline.
-FAKE_UV = """
-    #!{python}
-    import json, os, sys
-    from pathlib import Path
-    with open({log!r}, "a") as log:
-        log.write(json.dumps({{"args": sys.argv[1:], "env": sorted(os.environ)}}) + "\\n")
-    if os.environ.get("FAIL_AT") in sys.argv:
-        sys.exit(os.environ["SAY"])
-    if "SAY_ONLINE" in os.environ and "--offline" not in sys.argv:
-        sys.exit(os.environ["SAY_ONLINE"])
-    if "compile" in sys.argv:
-        asked = sys.stdin.read().split()
-        names = {{line.split("==")[0] for line in asked}} | {{"openai"}}
-        Path(sys.argv[sys.argv.index("--output-file") + 1]).write_text("".join(
-            f'[[packages]]\\nname = "{{name}}"\\nversion = "1.0"\\n'
-            f'wheels = [{{{{ hashes = {{{{ sha256 = "{{"ab" * 32}}" }}}} }}}}]\\n'
-            for name in sorted(names)))
-        with open({log!r} + ".asked", "w") as told:
-            told.write(" ".join(asked))
-    if "venv" in sys.argv:
-        interpreter = Path(sys.argv[-1], "bin", "python")
-        interpreter.parent.mkdir(parents=True)
-        interpreter.touch()
-"""
-
-
-@pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the fake uv, which is now in place, notes its calls."""
-    log = tmp_path / "log"
-    uv = tmp_path / "uv"
-    uv.write_text(textwrap.dedent(FAKE_UV.format(python=sys.executable, log=str(log))).lstrip())
-    uv.chmod(0o755)
-    monkeypatch.setattr("uv.find_uv_bin", lambda: str(uv))
-    monkeypatch.setenv("AGENTRUNPROOF_CACHE", str(tmp_path / "cache"))
-    return log
 
 
 def calls(log: Path) -> list[list[str]]:
@@ -87,15 +47,25 @@ def test_an_environment_is_built_once(log: Path) -> None:
 def test_the_wheel_and_all_versions_are_on_record(log: Path) -> None:
     environment = environments.isolated("0.20.0")
     assert environment.wheel == "sha256:" + "ab" * 32
-    assert environments.locked(environment) == {"openai": "1.0", "openai-agents": "1.0"}
+    assert environments.versions(environment) == {"openai": "1.0", "openai-agents": "1.0"}
 
 
 def test_an_environment_of_an_earlier_version_is_used_without_a_lock(log: Path) -> None:
     environment = environments.isolated("0.20.0")
     (environment.python.parent.parent / environments.LOCK).unlink()
     again = environments.isolated("0.20.0")
-    assert (again.python, again.wheel, environments.locked(again)) == (
-        environment.python, None, {})
+    assert (again.python, again.wheel) == (environment.python, None)
+    assert environments.versions(again) == {"openai": "1.0", "openai-agents": "1.0"}
+
+
+def test_an_environment_whose_python_is_gone_is_built_again(log: Path) -> None:
+    environment = environments.isolated("0.20.0")
+    environment.python.unlink()
+    environment.python.symlink_to("/nowhere/python")
+    assert environments.isolated("0.20.0") == environment
+    assert environment.python.exists()
+    (only,) = environments.cache_folder().iterdir()
+    assert only == environment.python.parent.parent
 
 
 @pytest.mark.parametrize(("pin", "requirement", "options"), [

@@ -10,7 +10,7 @@ from agentrunproof.lab.expected import KnownFailure
 from agentrunproof.plan import catalog
 from tests.matrices import history
 
-KNOWN = KnownFailure(scenario="greeting", check="tool_linkage", sdk=">=0.2,<0.4",
+KNOWN = KnownFailure(scenarios=("greeting",), check="tool_linkage", sdk=">=0.2,<0.4",
                      upstream="openai-agents-python#1", code="F")
 
 
@@ -38,7 +38,8 @@ def test_an_entry_is_stale_where_its_check_passes_on_a_release_that_it_covers(
 
 
 def test_an_entry_of_a_plan_that_was_not_run_is_not_stale() -> None:
-    other = KnownFailure(scenario="other", check="tool_linkage", sdk=">=0.1", upstream="x#1")
+    other = KnownFailure(scenarios=("other",), check="tool_linkage", sdk=">=0.1",
+                         upstream="x#1")
     assert list(expected.stale((other,), history("ppp"))) == []
 
 
@@ -46,7 +47,7 @@ def test_the_packaged_list_names_scenarios_and_checks_that_exist() -> None:
     from agentrunproof.contracts import registry
 
     for known in expected.load():
-        assert known.scenario in catalog.ids()
+        assert set(known.scenarios) <= set(catalog.ids())
         contract = registry.find(known.check)
         assert contract is not None
         assert known.code is None or known.code in contract.codes
@@ -54,17 +55,18 @@ def test_the_packaged_list_names_scenarios_and_checks_that_exist() -> None:
 
 def test_a_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
-    path.write_text('[[failure]]\nscenario = "greeting"\ncheck = "tool_linkage"\n'
+    path.write_text('[[failure]]\nscenarios = ["greeting"]\ncheck = "tool_linkage"\n'
                     'sdk = ">=0.2,<0.4"\nupstream = "openai-agents-python#1"\ncode = "F"\n')
     assert expected.load(path) == (KNOWN,)
 
 
 @pytest.mark.parametrize(("content", "code"), [
-    ("[[failure]]\nscenario = 3\n", "KNOWN_FAILURES"),
-    ('[[failure]]\nscenario = "a"\ncheck = "b"\nsdk = ">=1"\n', "KNOWN_FAILURES"),
-    ('[[failure]]\nscenario = "a"\ncheck = "b"\nsdk = ">=1"\nupstream = "somewhere"\n',
+    ("[[failure]]\nscenarios = 3\n", "KNOWN_FAILURES"),
+    ('[[failure]]\nscenarios = []\ncheck = "b"\nsdk = ">=1"\nnote = "x"\n', "KNOWN_FAILURES"),
+    ('[[failure]]\nscenarios = ["a"]\ncheck = "b"\nsdk = ">=1"\n', "KNOWN_FAILURES"),
+    ('[[failure]]\nscenarios = ["a"]\ncheck = "b"\nsdk = ">=1"\nupstream = "somewhere"\n',
      "KNOWN_FAILURES"),
-    ('[[failure]]\nscenario = "a"\ncheck = "b"\nsdk = "new"\nupstream = "x#1"\n',
+    ('[[failure]]\nscenarios = ["a"]\ncheck = "b"\nsdk = "new"\nupstream = "x#1"\n',
      "RELEASE_SYNTAX"),
     ("[[failures]]\n", "KNOWN_FAILURES"),
     ("failure = [", "PLAN_TOML"),

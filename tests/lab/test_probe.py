@@ -77,8 +77,8 @@ def test_a_release_that_lacks_what_a_plan_needs_is_untestable(
 
 def test_options_reach_the_worker(asked: list[process.Request]) -> None:
     list(probe.probe({"greeting": greeting()},
-                     probe.Options(deadline="2.5", allow_python=True, path=["/folder"])))
-    assert (asked[0].deadline, asked[0].allow_python, asked[0].path) == ("2.5", True, ["/folder"])
+                     probe.Options(deadline="2.5", path=["/folder"])))
+    assert (asked[0].deadline, asked[0].path) == ("2.5", ["/folder"])
 
 
 def test_a_release_asked_for_is_run_in_its_own_environment(

@@ -55,18 +55,18 @@ def test_each_plan_gets_a_report_in_order(tmp_path: Path) -> None:
     assert seen == [("one", "run/only"), ("two", "run/only")]
 
 
-def test_the_request_carries_plan_needs_deadline_and_permissions(tmp_path: Path) -> None:
+def test_the_request_carries_plan_needs_deadline_and_folders(tmp_path: Path) -> None:
     worker = tmp_path / "worker.py"
     worker.write_text(PRELUDE + textwrap.dedent("""
         hello()
         entry = request["plans"][0]
         fine = (entry["plan"]["title"] == "A greeting" and entry["needs"] == []
-                and request["deadline"] == "2.5" and request["allow_python"]
+                and request["deadline"] == "2.5"
                 and request["path"] == ["/some/folder"])
         say(done={"plan": ids[0], "missing": [] if fine else [repr(request)]})
         say(footer={"plans": 1})
     """))
-    request = Request({"one": greeting()}, "2.5", True, ["/some/folder"])
+    request = Request({"one": greeting()}, "2.5", ["/some/folder"])
     (report,) = run_plans(Path(sys.executable), request, worker=worker)
     assert report.missing == ()
 

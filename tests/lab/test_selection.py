@@ -25,6 +25,9 @@ ALL = list(releases.known())
     ("~=0.8.2", ["0.8.2", "0.8.3", "0.8.4"]),
     ("<0.0.3,0.20.0,>=0.24", ["0.0.2", "0.20.0", "0.24.0"]),
     ("99.0.0", ["99.0.0"]),
+    ("minors>=0.22", ["0.22.3", "0.23.1", "0.24.0"]),
+    ("0.7.0, minors >=0.2,<0.4, 0.8.0", ["0.2.11", "0.3.3", "0.7.0", "0.8.0"]),
+    ("latest>=0.20,0.7.0,<0.0.3", ["0.0.2", "0.7.0", "0.24.0"]),
 ])
 def test_a_specification_names_releases_in_version_order(spec: str, chosen: list[str]) -> None:
     assert list(selection.releases_of(spec)) == chosen
@@ -49,7 +52,8 @@ def test_minors_has_the_last_release_of_every_minor_version() -> None:
     ("", "RELEASE_SYNTAX"), ("0.20.0,", "RELEASE_SYNTAX"), (">=0.20,<0.19", "RELEASE_NONE"),
     (">=99", "RELEASE_NONE"), (">=", "RELEASE_SYNTAX"), (">=new", "RELEASE_SYNTAX"),
     ("~=1", "RELEASE_SYNTAX"), ("=>0.20", "RELEASE_SYNTAX"), ("1..2", "RELEASE_SYNTAX"),
-    ("v0.20.0", "RELEASE_SYNTAX"),
+    ("v0.20.0", "RELEASE_SYNTAX"), ("minors<0.2,>=0.24", "RELEASE_NONE"),
+    ("minor>=0.2", "RELEASE_SYNTAX"), ("0.7.0>=0.2", "RELEASE_SYNTAX"),
 ])
 def test_what_names_no_release_is_refused(spec: str, code: str) -> None:
     with pytest.raises(LabError) as caught:

@@ -12,8 +12,9 @@ import pytest
 
 from agentrunproof import canonical
 from agentrunproof.checker.judgement import Judgement
-from agentrunproof.errors import LabError
-from agentrunproof.lab import executors, folder
+from agentrunproof.checker.members import Assessed
+from agentrunproof.errors import JsonError, LabError
+from agentrunproof.lab import executors, jury
 from agentrunproof.lab.columns import Job, Result, Say
 from agentrunproof.lab.executors import Done, Local, Task
 from agentrunproof.lab.folder import Folder
@@ -22,6 +23,7 @@ from agentrunproof.plan.model import Plan
 from agentrunproof.record import certificate as records
 from agentrunproof.record import layout, matrix
 from agentrunproof.record.certificate import Sdk
+from agentrunproof.record.document import id_of
 from agentrunproof.record.events import make
 from agentrunproof.record.matrix import Column
 from tests.plans import certificate, greeting
@@ -67,12 +69,16 @@ class Lab:
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     """A lab whose certificates are valid if they are whole."""
-    def check(data: bytes) -> Judgement:
-        value = canonical.parse(data)
-        valid = value["id"] == records.certificate_id(value)
-        return Judgement(valid=valid, code="OK" if valid else "ID_DIFFERS", id=value["id"])
+    def assess(data: bytes, reproduced: bool) -> Assessed:
+        try:
+            value = canonical.parse(data)
+        except JsonError as error:
+            return Judgement(valid=False, code=error.code), None
+        if value["id"] != id_of(value):
+            return Judgement(valid=False, code="ID_DIFFERS"), None
+        return Judgement(valid=True, code="OK", id=value["id"]), records.read_envelope(value)
 
-    monkeypatch.setattr(folder, "check", check)
+    monkeypatch.setattr(jury, "assess", assess)
     return Lab()
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 
 from hypothesis import given, settings
@@ -56,6 +57,15 @@ def test_colours_change_nothing_else() -> None:
     assert painted == grid.lines(made)
 
 
+def test_markdown_names_the_releases_of_a_lane_on_one_line() -> None:
+    columns = [Column(sdk=version, python="3.12") for version in releases.known()]
+    text = grid.markdown(layout.lay_out("0.1.0", columns, [head()], {
+        ("greeting", column): ran(usage_sum="PASS") for column in columns}))
+    (line,) = [line for line in text.splitlines() if line.startswith("* ")]
+    assert line.startswith("* Python 3.12: 0.0.2..19 0.1.0 0.2.0..11 ")
+    assert line.endswith(" 0.24.0")
+
+
 def test_markdown_ends_before_a_mebibyte_and_says_what_is_left_out() -> None:
     heads = [head(f"{'a-long-name-' * 10}{number}") for number in range(9000)]
     made = layout.lay_out("0.1.0", COLUMNS[:1], heads, {
@@ -83,3 +93,39 @@ def test_another_certificate_is_no_change_and_new_columns_are_counted() -> None:
         ("greeting", COLUMNS[1]): lacking(2), ("greeting", COLUMNS[2]): ran(usage_sum="LOST")})
     assert changes.lines(old, new) == ["changes: none", "  new columns: 1"]
     assert changes.lines(new, old) == ["changes: none", "  columns not looked at: 1"]
+
+
+def test_a_command_keeps_its_place_whatever_its_words() -> None:
+    row = layout.head_of_command("run-x", ("python", "-c", "a | `b`\n<i>*c*</i>", "x" * 70))
+    made = layout.lay_out("0.1.0", COLUMNS[:1], [row], {
+        ("run-x", COLUMNS[0]): layout.of_exit("PASS", "OK")})
+    lines = grid.lines(made)
+    assert max(map(len, lines)) <= 80
+    assert any("python -c a | `b` <i>*c*</i>" in line for line in lines)
+    (line,) = [line for line in grid.markdown(made).splitlines() if "python" in line]
+    assert line.count("|") == 4
+    assert "&#124; &#96;b&#96; &#60;i&#62;&#42;c&#42;" in line
+
+
+def test_markdown_leads_to_the_issues_of_a_plan() -> None:
+    row = dataclasses.replace(head(), upstream=("openai-agents-python#4322", "javascript:x"))
+    made = layout.lay_out("0.1.0", COLUMNS[:1], [row], {
+        ("greeting", COLUMNS[0]): ran(usage_sum="PASS")})
+    assert ("| greeting<br>[openai-agents-python#4322]"
+            "(https://github.com/openai/openai-agents-python/issues/4322) |") in grid.markdown(made)
+
+
+def test_all_plans_on_all_releases_fit_into_80_columns_and_a_mebibyte() -> None:
+    """Even where every check of every plan changes with every release."""
+    columns = [Column(sdk=version, python="3.12") for version in releases.known()]
+    heads = [head(f"runstate-recursive-agent-tool-approval-serialization-{n}") for n in range(102)]
+    checks = ("execution_outcome", "recursive_approval_routing", "usage_sum")
+    made = layout.lay_out("0.1.0", columns, heads, {
+        (row.scenario, column): ran(**dict.fromkeys(checks, "PASS" if n % 2 else "SOME_CODE"))
+        for row in heads for n, column in enumerate(columns)})
+    assert max(map(len, grid.lines(made))) <= 80
+    text = grid.markdown(made)
+    assert len(text.encode()) <= grid.MAX_MARKDOWN
+    shown = text.count("\n| runstate-")
+    assert 0 < shown < 102
+    assert f"\n{102 - shown} more plans: the summary may not be longer.\n" in text

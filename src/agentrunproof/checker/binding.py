@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agentrunproof import __version__, canonical
 from agentrunproof.checker.judgement import reject
 from agentrunproof.plan import catalog, rules
 from agentrunproof.plan.model import Plan
 from agentrunproof.record import sdk_releases
-from agentrunproof.record.certificate import Envelope, decode_exactly
+from agentrunproof.record.certificate import Envelope
+from agentrunproof.record.document import decode_exactly
 
 #: Versions of ours whose records this version can judge.
 OUR_VERSIONS = frozenset({__version__})
@@ -22,12 +24,21 @@ class Release:
     version: str
     certified: bool
 
+    @property
+    def announces_begun_calls(self) -> bool:
+        """Whether ``tool_called`` in a stream brings the call as the model begins it.
+
+        So it is in 0.2.10 alone, which takes the item of ``response.output_item.added``; from
+        0.2.11 on it is that of ``response.output_item.done``.
+        Source: ``agents/run.py`` of both, ``_run_single_turn_streamed``; openai-agents-python#1629
+        """
+        return self.certified and self.version == "0.2.10"
+
 
 def read_plan(envelope: Envelope, notes: list[str]) -> Plan:
     """Step 4: read the plan and tie it to the scenario it claims to be."""
-    plan: Plan = decode_exactly(Plan, envelope.plan, "plan")
-    rules.check(plan)
-    digest = canonical.digest(envelope.plan)
+    data = canonical.rewrite(envelope.plan)
+    plan, digest = _decoded(data), canonical.digest_bytes(data)
     if envelope.subject.plan != digest:
         reject("PLAN_DIGEST_DIFFERS", "subject.plan is not the digest of the plan")
     if envelope.profile == "private":
@@ -52,12 +63,25 @@ def read_plan(envelope: Envelope, notes: list[str]) -> Plan:
     return plan
 
 
+def check_version(version: str) -> None:
+    """Refuse a record of a version of ours that does not exist, or that is newer."""
+    if version not in OUR_VERSIONS:
+        reject("PRODUCER_UNKNOWN", f"made by agentrunproof {version}, which this version does not "
+               "know", "check it with that version")
+
+
+@lru_cache(maxsize=512)
+def _decoded(data: bytes) -> Plan:
+    """The plan of these canonical bytes; the records of a matrix have few plans between them."""
+    plan: Plan = decode_exactly(Plan, canonical.parse(data), "plan")
+    rules.check(plan)
+    return plan
+
+
 def check_producer(envelope: Envelope, notes: list[str]) -> Release:
     """Step 5: the producer exists, and the SDK's version and files belong together."""
     producer = envelope.producer
-    if producer.version not in OUR_VERSIONS:
-        reject("PRODUCER_UNKNOWN", f"made by agentrunproof {producer.version}, which this version "
-               "does not know", "check it with that version")
+    check_version(producer.version)
     sdk, known = producer.sdk, sdk_releases.known()
     for version, files in known.items():
         if files == sdk.files and version != sdk.version:

@@ -20,13 +20,14 @@ from agentrunproof.record.observation import Observation, PhaseRun
 
 _SPANS = ("span_started", "span_finished")
 _NEVER = ("claim", "memory_read", "memory_written")  # kinds of recorded and imported runs only
+_LLM_HOOKS = ("on_llm_end", "on_llm_start")
 _AFTER_RESULT = ("interruption", "state_saved", "state_restored")
 
 
 def check(plan: Plan, seen: Observation, release: Release) -> None:
     """Refuse an observation that no drive through the plan can have given."""
+    _check_missing(plan, seen, release)
     if seen.missing:
-        _check_missing(plan, seen, release)
         return
     expected = [(mode, phase.id) for mode in plan.modes for phase in plan.phases]
     found = [(run.mode, run.phase) for run in seen.runs]
@@ -34,18 +35,24 @@ def check(plan: Plan, seen: Observation, release: Release) -> None:
     if not complete and not (found == expected[:len(found)] and found and _overran(seen.runs[-1])):
         reject("RUNS_DIFFER", "the runs are not each phase in each mode, in the plan's order")
     for run in seen.runs:
-        _check_run(plan, seen, run, may_overrun=run is seen.runs[-1],
-                   certified=release.certified)
+        _check_run(plan, seen, run, release, may_overrun=run is seen.runs[-1])
 
 
 def _check_missing(plan: Plan, seen: Observation, release: Release) -> None:
+    """What the plan needs and a known release lacks is called missing, and nothing else."""
     needed = capabilities.needed(plan)
-    if list(seen.missing) != [name for name in needed if name in seen.missing]:
+    missing = set(seen.missing)
+    if list(seen.missing) != [name for name in needed if name in missing]:
         reject("MISSING_DIFFERS", "a capability is called missing that the plan does not need")
-    if release.certified and not set(seen.missing) <= capabilities.lacking(
-            release.version):
-        reject("MISSING_DIFFERS", f"release {release.version} has what is called missing")
-    if seen.runs:
+    if release.certified:
+        lacking = capabilities.lacking(release.version) & set(needed)
+        for name in sorted(missing - lacking):
+            reject("MISSING_DIFFERS", f"release {release.version} has {name}, which is called "
+                   "missing")
+        for name in sorted(lacking - missing - capabilities.OF_LIBRARIES):
+            reject("MISSING_DIFFERS", f"release {release.version} lacks {name}, which is not "
+                   "called missing")
+    if missing and seen.runs:
         reject("RUNS_DIFFER", "nothing is run where a capability is missing")
 
 
@@ -54,8 +61,8 @@ def _overran(run: PhaseRun) -> bool:
     return run.outcome == "timeout" and run.events[-1]["kind"] == "run_finished"
 
 
-def _check_run(plan: Plan, seen: Observation, run: PhaseRun, *, may_overrun: bool,
-               certified: bool) -> None:
+def _check_run(plan: Plan, seen: Observation, run: PhaseRun, release: Release, *,
+               may_overrun: bool) -> None:
     kinds = [event["kind"] for event in run.events]
     if kinds.count("run_finished") != 1:
         reject("RUN_END", f"{run.where}: a run finishes once")
@@ -67,7 +74,7 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, *, may_overrun: boo
         rest = kinds[:end][kinds.index("stream_event"):] if "stream_event" in kinds else []
     else:
         main, rest = list(run.events[:end + 1]), kinds[end + 1:]
-        _check_ending(plan, run, main, certified)
+        _check_ending(plan, run, main, release.certified)
     streamed = rest.count("stream_event")
     if rest[:streamed] != ["stream_event"] * streamed or not set(rest[streamed:]) <= set(_SPANS):
         reject("RUN_ORDER", f"{run.where}: the run comes first, then its stream, then its spans")
@@ -75,11 +82,12 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, *, may_overrun: boo
         reject("RUN_ORDER", f"{run.where}: only a streamed run has stream events")
     if set(_SPANS) & {event["kind"] for event in main}:
         reject("RUN_ORDER", f"{run.where}: spans come last")
-    _check_start(plan, seen, run, main)
+    _check_start(plan, seen, run, main, release)
     _check_outcome(plan, run, main)
 
 
-def _check_start(plan: Plan, seen: Observation, run: PhaseRun, main: list[Event]) -> None:
+def _check_start(plan: Plan, seen: Observation, run: PhaseRun, main: list[Event],
+                 release: Release) -> None:
     phase = plan.phase(run.phase)
     starts = [n for n, event in enumerate(main) if event["kind"] == "run_started"]
     if phase.input is not None and phase.input.follow is not None:
@@ -95,10 +103,23 @@ def _check_start(plan: Plan, seen: Observation, run: PhaseRun, main: list[Event]
                f"{phase.agent or plan.start}")
     if list(started["input"]) != _declared_input(seen, run.mode, phase):
         reject("RUN_INPUT", f"{run.where}: the input is not the declared one")
+    _check_unheard(run, started, release)
     if phase.resume is not None:
         _check_resumption(plan, seen, run, phase, main)
     elif any(event["kind"] == "decision" for event in main):
         reject("DECISIONS_DIFFER", f"{run.where}: a decision was made that the plan does not make")
+
+
+def _check_unheard(run: PhaseRun, started: Event, release: Release) -> None:
+    """The driver says which of the hooks around the model the release does not have."""
+    found = tuple(started["unheard"])
+    due = tuple(name for name in _LLM_HOOKS if name in found)
+    if release.certified:
+        due = _LLM_HOOKS if "llm-hooks" in capabilities.lacking(release.version) else ()
+    if found != due:
+        reject("UNHEARD_DIFFERS", f"{run.where}: the release has other hooks than those that are "
+               "called unheard" if found else f"{run.where}: release {release.version} does not "
+               "have the hooks around the model, which is not said")
 
 
 def _declared_input(seen: Observation, mode: str, phase: Phase) -> list[Any]:

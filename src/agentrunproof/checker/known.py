@@ -45,9 +45,9 @@ def is_known(envelope: Envelope, release: Release) -> bool | None:
 
 def observation_digest(envelope: Envelope) -> str:
     """The digest of what a record says was observed, without others' wording."""
-    return canonical.digest({"items": _without_wording(envelope.items),
-                             "runs": _without_wording(envelope.runs),
-                             "missing": list(envelope.missing)})
+    return canonical.digest_bytes(canonical.rewrite({
+        "items": _without_wording(envelope.items), "runs": _without_wording(envelope.runs),
+        "missing": list(envelope.missing)}))
 
 
 def _without_wording(value: Any) -> Any:

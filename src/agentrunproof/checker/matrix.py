@@ -16,27 +16,20 @@ notes say how many cells those are.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import NoReturn
+from collections.abc import Iterable
 
-from agentrunproof import canonical
 from agentrunproof.checker import binding, procedure
 from agentrunproof.checker.judgement import Judgement, reject
+from agentrunproof.checker.members import Assess, Members, Read, name_of
 from agentrunproof.errors import AgentRunProofError
-from agentrunproof.record import certificate as records
 from agentrunproof.record import layout
 from agentrunproof.record import matrix as matrices
-from agentrunproof.record.certificate import Envelope
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Cell, Column, Matrix, Row
 
-#: Gives the bytes of a member by its name.
-Read = Callable[[str], bytes]
-
 
 def check(data: bytes, names: Iterable[str], read: Read, *, extra: bool = False,
-          reproduced: bool = False) -> Judgement:
+          reproduced: bool = False, assess: Assess | None = None) -> Judgement:
     """Check the bytes of a matrix by all steps; the first that does not hold ends it.
 
     Args:
@@ -45,35 +38,29 @@ def check(data: bytes, names: Iterable[str], read: Read, *, extra: bool = False,
         read: gives the bytes of one.
         extra: whether certificates of no cell may be there as well.
         reproduced: accept only observations that this version has made itself.
+        assess: assesses many members at once, in place of reading and checking each here.
     """
-    id, notes = "", list[str]()
-    members = _Members(read, reproduced)
+    id = ""
+    members = Members(names, read, reproduced, assess)
     try:
         value = procedure.read(data)                                                       # 1
         matrix = matrices.from_json(value)                                                 # 2
         id = value["id"]
         _check_form(matrix)                                                                # 3
-        _check_members(matrix, set(names), notes, extra)                                   # 4
-        findings = {(row.scenario, column): members.find(row, column, cell)          # 5 and 6
+        members.check_names(_certificates(matrix), extra)                                  # 4
+        findings = {(row.scenario, column): _finding(members, row, column, cell)     # 5 and 6
                     for row in matrix.plans
                     for column, cell in zip(matrix.columns, row.cells, strict=True)}
         _check_derivation(matrix, findings)                                                # 7
-        notes += [*_reported(matrix), *members.notes()]
+        notes = (*_reported(matrix), *members.notes())
     except AgentRunProofError as problem:
         return Judgement(valid=False, code=problem.code, message=problem.message,
                          hint=problem.hint, id=id)
-    return Judgement(valid=True, code="OK", id=id, notes=tuple(notes))
-
-
-def member(column: Column, row: Row) -> str:
-    """The name of the certificate of a cell."""
-    return f"{column.key}/{row.scenario}.json"
+    return Judgement(valid=True, code="OK", id=id, notes=notes)
 
 
 def _check_form(matrix: Matrix) -> None:
-    if matrix.producer.version not in binding.OUR_VERSIONS:
-        reject("PRODUCER_UNKNOWN", f"made by agentrunproof {matrix.producer.version}, which this "
-               "version does not know", "check it with that version")
+    binding.check_version(matrix.producer.version)
     columns = sorted(set(matrix.columns), key=lambda column: column.order)
     if list(matrix.columns) != columns:
         reject("COLUMNS_DISORDERED", "the columns are not in order, or one stands twice")
@@ -86,65 +73,18 @@ def _check_form(matrix: Matrix) -> None:
             reject("COMMAND_ALTERED", f"{row.scenario}: the row does not follow from its command")
 
 
-def _check_members(matrix: Matrix, names: set[str], notes: list[str], extra: bool) -> None:
-    needed = {member(column, row): cell.certificate for row in matrix.plans
-              for column, cell in zip(matrix.columns, row.cells, strict=True)
-              if cell.certificate is not None}
-    missing = sorted(needed.keys() - names)
-    if missing:
-        reject("CERTIFICATE_MISSING", f"{missing[0]} is not there"
-               + (f", nor are {len(missing) - 1} more" if len(missing) > 1 else ""),
-               "give the folder with the certificates")
-    surplus = sorted(names - needed.keys())
-    if surplus and not extra:
-        reject("CERTIFICATE_EXTRA", f"{surplus[0]} belongs to no cell"
-               + (f", nor do {len(surplus) - 1} more" if len(surplus) > 1 else ""),
-               "a folder that several sweeps use is checked with --allow-extra")
-    if surplus:
-        notes.append(f"certificates there that belong to no cell: {len(surplus)}")
+def _certificates(matrix: Matrix) -> list[str]:
+    """The names of the certificates that cells name."""
+    return [name_of(column, row.scenario) for row in matrix.plans
+            for column, cell in zip(matrix.columns, row.cells, strict=True)
+            if cell.certificate is not None]
 
 
-class _Members:
-    """The certificates, each checked when it is asked for; what is noted of them is counted."""
-
-    def __init__(self, read: Read, reproduced: bool) -> None:
-        self._read = read
-        self._reproduced = reproduced
-        self._noted: Counter[str] = Counter()
-
-    def find(self, row: Row, column: Column, cell: Cell) -> Finding:
-        """What was found in a cell: by its certificate, else as the cell reports it."""
-        if cell.certificate is None:
-            return _reported_finding(row, column, cell)
-        name = member(column, row)
-        data = self._read(name)
-        judgement = procedure.check(data, reproduced=self._reproduced)
-        if not judgement.valid:
-            _refuse(name, judgement.code, judgement.message, judgement.hint)
-        if judgement.id != cell.certificate:
-            _refuse(name, "CERTIFICATE_DIFFERS", "its id is not the one that the matrix names")
-        envelope = records.read_envelope(canonical.parse(data))
-        _check_belonging(name, row, column, envelope)
-        self._noted.update(judgement.notes)
-        return layout.of_certificate(envelope)
-
-    def notes(self) -> list[str]:
-        """What is noted of certificates, and of how many."""
-        return [f"{note}: {count} certificates" for note, count in sorted(self._noted.items())]
-
-
-def _check_belonging(name: str, row: Row, column: Column, envelope: Envelope) -> None:
-    if row.command or envelope.subject.scenario != row.scenario \
-            or envelope.subject.plan != row.plan:
-        _refuse(name, "CERTIFICATE_OF_OTHER_PLAN", "it is not of the plan of its row")
-    made_by = envelope.producer
-    if made_by.sdk.version != column.sdk or not made_by.python.startswith(f"{column.python}."):
-        _refuse(name, "CERTIFICATE_OF_OTHER_COLUMN", f"it was made on {made_by.sdk.version} and "
-                f"Python {made_by.python}")
-    plan = envelope.plan
-    said = (row.area, row.title, list(row.upstream))
-    if said != (plan["area"], plan["title"], list(plan.get("upstream", ()))):
-        _refuse(name, "ROW_DIFFERS", "the plan has another area, title or upstream links")
+def _finding(members: Members, row: Row, column: Column, cell: Cell) -> Finding:
+    """What was found in a cell: by its certificate, else as the cell reports it."""
+    if cell.certificate is None:
+        return _reported_finding(row, column, cell)
+    return members.find(row, column, cell.certificate)
 
 
 def _reported_finding(row: Row, column: Column, cell: Cell) -> Finding:
@@ -191,6 +131,3 @@ def _reported(matrix: Matrix) -> list[str]:
         (exits, "cells with the exit of a command, which no certificate shows"),
         (pinned, "columns with pins, which no certificate shows")) if count]
 
-
-def _refuse(name: str, code: str, message: str, hint: str = "") -> NoReturn:
-    reject(code, f"{name}: {message}", hint)

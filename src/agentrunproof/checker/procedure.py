@@ -9,7 +9,9 @@
  5. Producer: a version of ours that exists; the SDK's version and files belong together.
  6. Items and events: in the one stored form that the observation has.
  7. Course: what was run is what the plan says, each phase in each mode, each run with the start
-    and the end that our driver gives it; nothing was run only for capabilities that the plan needs.
+    and the end that our driver gives it. Nothing was run where, and only where, the release lacks
+    what the plan needs; of a release that we know, exactly what it lacks is called missing, and
+    exactly the hooks that it does not have are called unheard.
  8. Provenance: model answers are the script's, tool results the declared ones, and every item
     comes from the plan, from a tool or from the SDK where the plan leaves the text to it.
  9. Coherence: sessions hold what was written to them, hooks, guardrails, streams, spans and
@@ -36,6 +38,7 @@ from agentrunproof.errors import AgentRunProofError
 from agentrunproof.plan.model import Plan
 from agentrunproof.record import certificate, table
 from agentrunproof.record.certificate import Envelope
+from agentrunproof.record.document import id_of
 from agentrunproof.record.observation import Observation
 
 
@@ -47,22 +50,28 @@ def check(data: bytes, *, reproduced: bool | None = False) -> Judgement:
         reproduced: True accepts only an observation that this version has made itself, None
             refuses another one where it has made one, False notes that.
     """
+    return assess(data, reproduced=reproduced)[0]
+
+
+def assess(data: bytes, *, reproduced: bool | None = False) -> tuple[Judgement, Envelope | None]:
+    """The same, and of a valid certificate its envelope, which need not be read again."""
     found: dict[str, Any] = {}
     try:
         return _steps(data, found, reproduced)
     except AgentRunProofError as problem:
         return Judgement(valid=False, code=problem.code, message=problem.message,
-                         hint=problem.hint, **found)
+                         hint=problem.hint, **found), None
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as problem:
         # Shapes are checked, but contents are anyone's: what makes no sense to a rule is refused.
         return Judgement(valid=False, code="RECORD_SENSELESS", message="the contents make no "
-                         f"sense ({type(problem).__name__}: {problem!s:.100})", **found)
+                         f"sense ({type(problem).__name__}: {problem!s:.100})", **found), None
 
 
-def _steps(data: bytes, found: dict[str, Any], reproduced: bool | None) -> Judgement:
+def _steps(data: bytes, found: dict[str, Any], reproduced: bool | None
+           ) -> tuple[Judgement, Envelope]:
     value = read(data)                                                                       # 1
     envelope = certificate.read_envelope(value)                                              # 2
-    if envelope.id != certificate.certificate_id(value):                                     # 3
+    if envelope.id != id_of(value):                                                          # 3
         reject("ID_DIFFERS", "the id is not the digest of the record's content",
                "the record was changed after it was made")
     found |= {"id": envelope.id, "scenario": envelope.subject.scenario,
@@ -78,13 +87,13 @@ def _steps(data: bytes, found: dict[str, Any], reproduced: bool | None) -> Judge
     _compare(known.is_known(envelope, release), reproduced, notes)                          # 10
     _judge(plan, seen, envelope)                                                     # 11 and 12
     return Judgement(valid=True, code="OK", verdict=envelope.verdict, checks=envelope.checks,
-                     notes=tuple(notes), underived=underived, **found)
+                     notes=tuple(notes), underived=underived, **found), envelope
 
 
 def read(data: bytes) -> Any:
     """Step 1, which every record shares."""
     value = canonical.parse(data)
-    if data.removesuffix(b"\n") != canonical.dumps(value):
+    if data.removesuffix(b"\n") != canonical.rewrite(value):
         reject("NOT_CANONICAL", "the bytes are not the canonical form of what they say",
                "the file was edited or formatted; ask for the one that was written")
     return value

@@ -47,7 +47,7 @@ def check(plan: Plan, seen: Observation, release: Release, *, private: bool) -> 
     made: set[tuple[str, str, str]] = set()
     for mode in seen.modes:
         sources = Sources(plan, certified=certified, private=private)
-        walk = _Mode(plan, sources, made)
+        walk = _Mode(plan, sources, made, release.announces_begun_calls)
         for run in seen.in_mode(mode):
             walk.check(run)
         underived += sources.underived
@@ -57,10 +57,12 @@ def check(plan: Plan, seen: Observation, release: Release, *, private: bool) -> 
 class _Mode:
     """Walks the runs of one mode in order; tools count their calls across phases."""
 
-    def __init__(self, plan: Plan, sources: Sources, made: set[tuple[str, str, str]]) -> None:
+    def __init__(self, plan: Plan, sources: Sources, made: set[tuple[str, str, str]],
+                 announces_begun_calls: bool) -> None:
         self._plan = plan
         self._sources = sources
         self._made = made
+        self._announces_begun_calls = announces_begun_calls
         self._invocations: Counter[str] = Counter()
         self._errors = error_patterns(plan)
 
@@ -167,8 +169,9 @@ class _Mode:
         self._sources.texts.add(event["output"])
 
     def _check_items(self, run: PhaseRun) -> None:
-        for item in _items(run):
-            if not self._sources.explains(item):
+        for item, announced in _items(run):
+            begun = announced and self._announces_begun_calls and self._sources.begins(item)
+            if not begun and not self._sources.explains(item):
                 reject("ITEM_UNEXPLAINED", f"{run.where}: neither the plan nor a tool gives the "
                        f"item {json.dumps(item, ensure_ascii=False)[:200]}")
 
@@ -273,14 +276,16 @@ def _failure(outcome: ToolOutcome) -> dict[str, str] | None:
     return None
 
 
-def _items(run: PhaseRun) -> Iterator[dict[str, Any]]:
-    """Each item of a run once."""
-    met: set[int] = set()
+def _items(run: PhaseRun) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Each item of a run once, and whether a stream announces it as a call."""
+    met: set[tuple[int, bool]] = set()
     for event in run.events:
+        announced = event["kind"] == "stream_event" and (
+            event["type"], event["name"]) == ("item", "tool_called")
         for item in items_in(event):
-            if id(item) not in met:
-                met.add(id(item))
-                yield item
+            if (id(item), announced) not in met:
+                met.add((id(item), announced))
+                yield item, announced
 
 
 def _turns(plan: Plan) -> Iterator[list[dict[str, Any]]]:

@@ -70,6 +70,11 @@ class Sources:
             return self._explains_output(item)
         return self._explains_history(item)
 
+    def begins(self, item: Item) -> bool:
+        """Whether the item is a scripted call as our model's stream begins it, still empty."""
+        return any(item == source | {"arguments": "", "status": "in_progress"}
+                   for source in self.calls.get(str(item.get("call_id")), ()))
+
     def says(self, text: str) -> bool:
         """Whether a text is the plan's, a tool's, or of the SDK's own wording."""
         if text in self.texts or self.authored(text):

@@ -16,6 +16,9 @@ from agentrunproof.report import text
 if TYPE_CHECKING:
     from agentrunproof.lab.bisect import Answer, Goal, Probe
 
+#: Stands for the release in a command line.
+_SDK = "@SDK@"
+
 
 def bisect(
     context: typer.Context,
@@ -59,7 +62,7 @@ def bisect(
         return probe
 
     answer = lab.bisect(releases, told, goal)
-    again = _reproduce(name, context.obj, python)
+    again = _reproduce(name, context.obj, python, install or [], allow_python)
     if as_json:
         table(_table(answer, again))
     else:
@@ -103,13 +106,15 @@ def _lines(answer: Answer, again: str) -> list[str]:
                      for one in (answer.before, answer.at) if one.state in ("PASS", "FAIL"))]
 
 
-def _reproduce(name: str | None, command: tuple[str, ...], python: str | None) -> str:
+def _reproduce(name: str | None, command: tuple[str, ...], python: str | None,
+               install: list[str], allow_python: bool) -> str:
     """A command line that shows one release, with ``{sdk}`` for it."""
-    words = ["probe", name] if name else ["matrix"]
-    line = shlex.join(["agentrunproof", *words]).replace("{", "{{").replace("}", "}}")
-    line += " --sdk {sdk}" + (f" --python {python}" if python else "")
-    tail = shlex.join(command).replace("{", "{{").replace("}", "}}")
-    return f"{line} -- {tail}" if command else line
+    words = ["agentrunproof", *(["probe", name] if name else ["matrix"]), "--sdk", _SDK,
+             *(["--python", python] if python else []),
+             *(["--allow-python"] if allow_python else []),
+             *(word for requirement in install for word in ("--install", requirement)),
+             *(["--", *command] if command else [])]
+    return shlex.join(words).replace("{", "{{").replace("}", "}}").replace(_SDK, "{sdk}")
 
 
 def _table(answer: Answer, again: str) -> dict[str, object]:

@@ -13,6 +13,7 @@ from agentrunproof import __version__
 from agentrunproof.cli import (
     bisecting,
     certificates,
+    evidence,
     exits,
     matrices,
     matrix,
@@ -35,6 +36,9 @@ app.command("diff")(certificates.diff)
 app.command("matrix", cls=matrix.WithCommand)(matrix.matrix)
 app.command("merge")(matrices.merge)
 app.command("check-matrix")(matrices.check_matrix)
+app.command("check-history-matrix")(evidence.check_history_matrix)
+app.command("check-bundle")(evidence.check_bundle)
+app.command("check-sums")(evidence.check_sums)
 app.command("bisect", cls=matrix.WithCommand)(bisecting.bisect)
 app.command("releases")(releases.releases)
 app.command("schema")(scenarios.schema)

@@ -6,7 +6,7 @@
 | 1 | an observed violation: a FAIL verdict, probed or recorded; ``diff`` found a difference |
 | 2 | invalid or unverifiable input, wrong usage, UNTESTABLE, an environment that cannot be had |
 | 70 | agentrunproof itself crashed |
-| 130 | interrupted (Ctrl-C) |
+| 130 | interrupted (Ctrl-C, SIGTERM) |
 | 141 | whoever read our output went away |
 
 Of several scenarios or records the gravest decides: 1 over 2, 2 over 0. So a FAIL stays 1 even

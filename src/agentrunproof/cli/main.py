@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Run the command line of this process and exit with its code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: in order
     try:
         from agentrunproof.cli.commands import run  # in here, so that Ctrl-C may come at any time
 

@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agentrunproof.cli import exits
-from agentrunproof.cli.output import lines, paint, table
+from agentrunproof.cli.output import Progress, lines, paint, table
+from agentrunproof.cli.verdicts import Verdicts
 from agentrunproof.errors import AgentRunProofError, RecordError
 
 if TYPE_CHECKING:
+    from agentrunproof.checker.judgement import Judgement
+    from agentrunproof.lab.jury import Jury
     from agentrunproof.record.matrix import Matrix
+
+
+class Form(str, Enum):
+    """How a merged matrix is shown."""
+
+    text = "text"
+    markdown = "markdown"
 
 
 def merge(
     parts: Annotated[list[Path], typer.Argument(metavar="PART...", help="Matrices of shards.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The whole.")],
+    shown: Annotated[Form, typer.Option("--format", help="What is printed.")] = Form.text,
+    against: Annotated[Path | None, typer.Option(
+        metavar="OLD.json", help="Show what changed since that matrix.")] = None,
+    known: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Failures of yours that are known, beside the packaged ones.")] = None,
 ) -> int:
     """Make one matrix of the shards of one, in whatever order they come."""
     from agentrunproof.record import layout, store
     from agentrunproof.record import matrix as records
-    from agentrunproof.report import grid
 
+    old = read(against) if against is not None else None
+    verdicts = Verdicts.knowing(known)
     whole = layout.merge([read(part) for part in parts])
     store.write(out, records.to_bytes(whole))
-    lines([grid.summary(whole), f"written: {out}"])
-    return exits.OK
+    verdicts.tell_stale(whole)
+    verdicts.show(whole, old, markdown=shown is Form.markdown)
+    lines([f"record: {out}"] if shown is Form.text else [])
+    return verdicts.exit(whole)
 
 
 def check_matrix(
@@ -46,11 +67,19 @@ def check_matrix(
     from agentrunproof.checker import matrix as checker
     from agentrunproof.record import store
 
-    members = _members(folders or [file.parent / "columns"])
-    judgement = checker.check(store.read(file), members, lambda name: store.read(members[name]),
-                              extra=extra, reproduced=reproduced)
+    beside = file.parent / "columns"  # not there if nothing but commands was run
+    members = members_in(folders or ([beside] if beside.is_dir() else []))
+    with jury_of(members, reproduced=reproduced) as jury:
+        judgement = checker.check(store.read(file), members,
+                                  lambda name: store.read(members[name]), extra=extra,
+                                  reproduced=reproduced, assess=jury)
+    return tell(file, judgement, as_json)
+
+
+def tell(path: Path, judgement: Judgement, as_json: bool) -> int:
+    """Print what the checker says of a record of many certificates; the exit code."""
     if as_json:
-        table({"file": str(file), "valid": judgement.valid, "code": judgement.code,
+        table({"file": str(path), "valid": judgement.valid, "code": judgement.code,
                "message": judgement.message, "hint": judgement.hint, "id": judgement.id,
                "notes": list(judgement.notes)})
     elif judgement.valid:
@@ -60,6 +89,17 @@ def check_matrix(
         hint = f" ({judgement.hint})" if judgement.hint else ""
         lines([f"{paint()('INVALID', 'INVALID')} {judgement.code}: {judgement.message}{hint}"])
     return exits.OK if judgement.valid else exits.UNUSABLE
+
+
+@contextmanager
+def jury_of(members: dict[str, Path], *, reproduced: bool = False) -> Iterator[Jury]:
+    """Checks certificates on several cores and says how far it is."""
+    from agentrunproof.lab.jury import Jury
+
+    progress = Progress()
+    yield Jury(members, reproduced=reproduced,
+               tick=lambda done, total: progress.step("certificates", f"{done} of {total}"))
+    progress.clear()
 
 
 def read(path: Path) -> Matrix:
@@ -79,7 +119,7 @@ def read(path: Path) -> Matrix:
         raise RecordError(error.code, f"{path}: {error.message}", error.hint) from error
 
 
-def _members(folders: list[Path]) -> dict[str, Path]:
+def members_in(folders: list[Path]) -> dict[str, Path]:
     """The files of certificates, as ``<column>/<scenario>.json``.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from enum import Enum
@@ -12,15 +13,15 @@ import typer
 import typer.core
 
 from agentrunproof.cli import exits, matrices, plans
-from agentrunproof.cli.output import Progress, lines, note, paint, table
+from agentrunproof.cli.output import Progress, lines, note, table
+from agentrunproof.cli.verdicts import Verdicts
 from agentrunproof.errors import PlanError
 
 if TYPE_CHECKING:
     from agentrunproof.lab.columns import Job
-    from agentrunproof.lab.expected import KnownFailure, Stale
     from agentrunproof.lab.folder import Folder
     from agentrunproof.lab.sweep import Swept
-    from agentrunproof.record.matrix import Cell, Column, Matrix
+    from agentrunproof.record.matrix import Column, Matrix
 
 #: Where a sweep is kept, unless told otherwise.
 FOLDER = Path("build") / "matrix"
@@ -83,6 +84,8 @@ def matrix(
     shown: Annotated[Format, typer.Option("--format", help="What is printed.")] = Format.text,
     against: Annotated[Path | None, typer.Option(
         metavar="OLD.json", help="Show what changed since that matrix.")] = None,
+    known: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Failures of yours that are known, beside the packaged ones.")] = None,
     cells: Annotated[Cells | None, typer.Option(
         help="Print the environments for a CI fan-out and run nothing.")] = None,
     shard: Annotated[str | None, typer.Option(
@@ -102,12 +105,12 @@ def matrix(
     if shard is not None:
         columns = selection.shard_of(columns, shard)
     if cells is not None:
-        table(_cells(columns))
+        lines([json.dumps(_cells(columns))])  # on one line, as GITHUB_OUTPUT takes it
         return exits.OK
     job = job_of(names or [], everything, context.obj, install or [], allow_python)
     old = matrices.read(against) if against is not None else None
     folder = Folder(out)
-    view = _View(job)
+    view = _View(job, names or [], Verdicts.knowing(known))
     try:
         swept = sweep.sweep(folder, job, columns, executors.of_uri(executor, jobs),
                             say=view.progress.say, tick=view.tick, warn=view.warn)
@@ -117,7 +120,7 @@ def matrix(
         raise
     view.progress.clear()
     view.show(swept, folder, shown, old)
-    return view.exit(swept)
+    return view.verdicts.exit(swept.matrix)
 
 
 def job_of(names: list[str], everything: bool, command: tuple[str, ...], install: list[str],
@@ -150,12 +153,11 @@ class _View:
     """What the user sees of a sweep."""
 
     job: Job
+    names: list[str]
+    verdicts: Verdicts
 
     def __post_init__(self) -> None:
-        from agentrunproof.lab import expected
-
         self.progress = Progress()
-        self._known: tuple[KnownFailure, ...] = expected.load()
 
     def tick(self, finished: int, total: int, column: Column) -> None:
         """A column is done: a passing line on a terminal, a lasting one in a log."""
@@ -169,54 +171,32 @@ class _View:
         self.progress.clear()
         note(f"warning: {message}")
 
-    def expected(self, scenario: str, cell: Cell, column: Column) -> bool:
-        from agentrunproof.lab import expected
-
-        return expected.is_expected(self._known, scenario, cell, column)
-
-    def stale(self, made: Matrix) -> list[Stale]:
-        from agentrunproof.lab import expected
-
-        return list(expected.stale(self._known, made))
-
-    def exit(self, swept: Swept) -> int:
-        """The gravest of: an unknown FAIL or a stale known one, then an ERROR."""
-        return exits.worst(
-            [exits.of_verdict(cell.verdict)
-             for row in swept.matrix.plans
-             for column, cell in zip(swept.matrix.columns, row.cells, strict=True)
-             if cell.verdict in ("FAIL", "ERROR")
-             and not self.expected(row.scenario, cell, column)]
-            + [exits.VIOLATION for _ in self.stale(swept.matrix)])
-
     def show(self, swept: Swept, folder: Folder, shown: Format, old: Matrix | None) -> None:
-        from agentrunproof.report import changes, grid
-
         made = swept.matrix
         if shown is Format.json:
             table(self._table(swept, folder, old))
             return
-        for one in self.stale(made):
-            note(f"stale: {one} (delete or correct the entry)")
+        self.verdicts.tell_stale(made)
         if shown is Format.html:
-            self._write_page(made, folder)
+            self._write_page(swept, folder)
             return
-        if shown is Format.markdown:
-            print(grid.markdown(made, self.expected), end="")
-        else:
-            lines(grid.lines(made, self.expected, paint()))
-        if old is not None:
-            lines(["", *changes.lines(old, made)])
+        self.verdicts.show(made, old, markdown=shown is Format.markdown)
         told = [*_error_lines(swept), *_log_lines(made, folder)]
         lines([*told, f"record: {folder.record}"] if shown is Format.text else [])
 
-    def _write_page(self, made: Matrix, folder: Folder) -> None:
+    def _write_page(self, swept: Swept, folder: Folder) -> None:
         from agentrunproof.record import store
         from agentrunproof.report import page
 
         target = folder.path / PAGE
-        text = page.render(made, self.expected, folder.details(made))
-        store.write(target, text.encode("utf-8"))
+        command = self.job.command
+        background = page.Background(
+            self.verdicts.expected, self.verdicts.reason, folder.failures(swept.matrix),
+            self.job.plans,
+            {place: f"{error} [{error.code}]" for place, error in swept.errors.items()},
+            {plans.resolve(name).id: name for name in self.names},
+            command.install if command else ())
+        store.write(target, page.render(swept.matrix, background).encode("utf-8"))
         lines([f"written: {target}"])
 
     def _table(self, swept: Swept, folder: Folder, old: Matrix | None) -> dict[str, Any]:
@@ -226,7 +206,7 @@ class _View:
 
         found = {"matrix": records.to_json(swept.matrix), "record": str(folder.record),
                  "reused": swept.reused,
-                 "stale": [str(one) for one in self.stale(swept.matrix)],
+                 "stale": [str(one) for one in self.verdicts.stale(swept.matrix)],
                  "errors": [{"scenario": scenario, "column": column.key, **error_table(error)}
                             for (scenario, column), error in swept.errors.items()]}
         if old is not None:

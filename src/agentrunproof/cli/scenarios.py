@@ -18,6 +18,8 @@ class SchemaName(str, Enum):
     plan = "plan"
     certificate = "certificate"
     matrix = "matrix"
+    history = "history"
+    bundle = "bundle"
     event = "event"
 
 

@@ -154,15 +154,21 @@ class _Search:
             if goal == "first-fixed":
                 return self._nothing(goal, f"{self._releases[top]}, the newest that can be "
                                      "judged, still fails")
-            return self._boundary("first-bad", top)
-        fixed = self._boundary("first-fixed", top)
-        if fixed.at is None:
-            failing = self._explore(top)
-            if failing is not None:
-                fixed = self._boundary("first-fixed", self._above(failing), failing)
+            return self._last_change("first-bad", top)
+        fixed = self._last_change("first-fixed", top)
         if goal != "first-bad" or fixed.before is None:
             return replace(fixed, goal=goal or "first-fixed")
         return self._boundary("first-bad", self._releases.index(fixed.before.release))
+
+    def _last_change(self, goal: Goal, top: int) -> Answer:
+        """The change into the state of `top`; if halving meets none, one that gaps may hide."""
+        answer = self._boundary(goal, top)
+        other = self._explore(top) if answer.at is None else None
+        if other is None:
+            return answer
+        above = min(number for number, probe in self._memo.items()
+                    if number > other and probe.state == self._memo[top].state)
+        return self._boundary(goal, above, other)
 
     def _boundary(self, goal: Goal, high: int, low: int = -1) -> Answer:
         """The change between `low` and `high`, which is in the new state."""
@@ -193,14 +199,14 @@ class _Search:
         return None
 
     def _explore(self, top: int) -> int | None:
-        """A failing release in the widest gaps between those that pass."""
+        """A release in the other state than `top`, in the widest gaps between the probed."""
         for _ in range(EXPLORED):
             gaps = list(self._gaps(top))
             if not gaps:
                 return None
             low, high = max(gaps, key=lambda gap: gap[1] - gap[0])
             middle = (low + high) // 2
-            if self._probe(middle).state == "FAIL":
+            if {self._probe(middle).state, self._memo[top].state} == {"PASS", "FAIL"}:
                 return middle
         return None
 
@@ -210,11 +216,6 @@ class _Search:
         start = max(lacking, default=-1)
         known = sorted({start, *(number for number in self._memo if start < number <= top)})
         yield from ((a, b) for a, b in itertools.pairwise(known) if b - a > 1)
-
-    def _above(self, failing: int) -> int:
-        """The lowest probed release above a failing one that passes."""
-        return min(number for number, probe in self._memo.items()
-                   if number > failing and probe.state == "PASS")
 
     def _probe(self, number: int) -> Probe:
         if number not in self._memo:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from agentrunproof.errors import AgentRunProofError, LabError
 from agentrunproof.lab import commands, environments, probe
+from agentrunproof.lab.environments import Environment
 from agentrunproof.plan.model import Plan
 from agentrunproof.record import certificate as records
 from agentrunproof.record import layout
@@ -17,6 +18,9 @@ from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column, Row
 
 Say = Callable[[str], None]
+
+#: Gives the environment of a column.
+Provide = Callable[[Column, Say | None], Environment]
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,12 @@ class Result:
     wheel: str | None = None
 
 
-def run_column(job: Job, column: Column, say: Say | None = None) -> Result:
+def _isolated(column: Column, say: Say | None) -> Environment:
+    return environments.isolated(column.sdk, column.python, say, column.pins)
+
+
+def run_column(job: Job, column: Column, say: Say | None = None, *,
+               provide: Provide = _isolated) -> Result:
     """Make the environment of a column and run everything in it.
 
     Whatever goes wrong is an error in the result, of one plan or of all of them.
@@ -75,15 +84,16 @@ def run_column(job: Job, column: Column, say: Say | None = None) -> Result:
         job: what to run.
         column: in which environment.
         say: told in a line what is being done; what it raises ends the run.
+        provide: makes the environment.
     """
     result = Result(column)
     try:
-        environment = environments.isolated(column.sdk, column.python, say, column.pins)
+        environment = provide(column, say)
         result.wheel = environment.wheel
         if job.command is not None:
             result.commanded, result.log = commands.run(job.command, column, environment, say)
         else:
-            _run_plans(job, column, result, say)
+            _run_plans(job, column, environment, result, say)
     except AgentRunProofError as error:
         _fail(job, result, error)
     except OSError as error:
@@ -91,13 +101,13 @@ def run_column(job: Job, column: Column, say: Say | None = None) -> Result:
     return result
 
 
-def _run_plans(job: Job, column: Column, result: Result, say: Say | None) -> None:
+def _run_plans(job: Job, column: Column, environment: Environment, result: Result,
+               say: Say | None) -> None:
     def progress(scenario: str, where: str) -> None:
         if say is not None:
             say(f"{column.key}: {scenario} {where}")
 
-    options = replace(job.options, sdk=column.sdk, python=column.python, pins=column.pins)
-    for outcome in probe.probe(job.plans, options, say=say, progress=progress):
+    for outcome in probe.probe_in(environment, job.plans, job.options, progress=progress):
         if outcome.certificate is None:
             assert outcome.error is not None
             result.errors[outcome.scenario] = outcome.error

@@ -33,6 +33,9 @@ NOT_RUN_EXITS = (126, 127)
 #: Files that say what a project is; the environment is made anew when one of them changes.
 _METADATA = ("pyproject.toml", "setup.py", "setup.cfg")
 
+#: Tells a command in which column it runs, such as ``0.24.0-python-3.12``.
+COLUMN_VARIABLE = "AGENTRUNPROOF_COLUMN"
+
 #: Seconds between two looks at whether a command is still wanted.
 _PULSE = 0.5
 
@@ -88,8 +91,10 @@ def _home(command: Command, column: Column) -> Path:
     folder = Path(command.folder)
     metadata = {name: canonical.digest_bytes((folder / name).read_bytes())
                 for name in _METADATA if (folder / name).is_file()}
+    wheels = [canonical.digest_bytes((folder / word).read_bytes())
+              for word in command.install if (folder / word).is_file()]
     digest = canonical.digest({"folder": command.folder, "metadata": metadata,
-                               "install": list(command.install)})
+                               "install": [*command.install, *wheels]})
     return environments.cache_folder() / f"project-{digest[7:23]}-{column.key}"
 
 
@@ -97,8 +102,8 @@ def _install(draft: Path, command: Command, column: Column, base: Environment) -
     purpose = uv.Purpose(column.sdk, column.python)
     environments.make_interpreter(draft, purpose, base.python)
     constraints = draft / "constraints.txt"
-    constraints.write_text("".join(
-        f"{name}=={version}\n" for name, version in environments.locked(base).items()), "utf-8")
+    held = sorted(environments.versions(base).items())
+    constraints.write_text("".join(f"{name}=={version}\n" for name, version in held), "utf-8")
     folder = Path(command.folder)
     project = ["--editable", str(folder)] if any(
         (folder / name).is_file() for name in ("pyproject.toml", "setup.py")) else []
@@ -122,6 +127,7 @@ def _execute(command: Command, column: Column, home: Path,
 
     scripts = uv.interpreter(home).parent
     place = {**os.environ, "VIRTUAL_ENV": str(home), "PYTHONDONTWRITEBYTECODE": "1",
+             COLUMN_VARIABLE: column.key,
              "PATH": os.pathsep.join([str(scripts), os.environ.get("PATH", "")])}
     place.pop("PYTHONHOME", None)
     program = _program(command.words[0], scripts)

@@ -16,10 +16,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentrunproof.errors import LabError
 from agentrunproof.lab import releases, uv
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 Say = Callable[[str], None]
 
@@ -139,8 +142,9 @@ def build(home: Path, install: Callable[[Path], None]) -> None:
         try:
             draft.rename(home)
         except OSError:
-            if not uv.interpreter(home).exists():
-                raise
+            if not uv.interpreter(home).exists():  # its Python was removed or replaced since
+                shutil.rmtree(home)
+                draft.rename(home)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -160,10 +164,23 @@ def make_interpreter(draft: Path, purpose: uv.Purpose, like: Path | None = None)
             "--python", wanted, str(draft)], purpose)
 
 
-def locked(environment: Environment) -> Mapping[str, str]:
-    """Versions of all that is in an isolated environment, by name; nothing without a lock."""
-    return {package["name"]: package["version"]
-            for package in _packages(environment.python.parent.parent) if "version" in package}
+def versions(environment: Environment) -> Mapping[str, str]:
+    """Versions of all that is installed in an isolated environment, by normalised name."""
+    return {normalised(package): package.version for package in distributions(environment)}
+
+
+def distributions(environment: Environment) -> list[Distribution]:
+    """All that is installed in an isolated environment."""
+    from importlib.metadata import distributions
+
+    home = environment.python.parent.parent
+    places = [*home.glob("lib/python3.*/site-packages"), home / "Lib" / "site-packages"]
+    return list(distributions(path=[str(place) for place in places]))
+
+
+def normalised(package: Distribution) -> str:
+    """The name of a package as indexes have it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", package.metadata["Name"]).lower()
 
 
 @dataclass(frozen=True)
@@ -196,7 +213,7 @@ def _install(draft: Path, wanted: _Wanted) -> None:
     uv.run(["pip", "compile", "--no-config", "--python", python, *dated, *options, "--no-header",
             "--format", LOCK, "--output-file", str(lock), "-"], wanted.purpose,
            stdin="\n".join(requirements) + "\n")
-    names = {package["name"] for package in _packages(draft)}
+    names = {package["name"] for package in packages(draft)}
     for pin in wanted.pins:
         if pin.split("=")[0] not in names:
             raise LabError("PIN_UNKNOWN", f"--with {pin}: {wanted.purpose} does not depend on it",
@@ -221,8 +238,8 @@ def _pinned(wanted: _Wanted) -> tuple[list[str], list[str]]:
     return requirements, options
 
 
-def _packages(home: Path) -> list[dict[str, Any]]:
-    """The packages of an environment's lock; nothing where it has none."""
+def packages(home: Path) -> list[dict[str, Any]]:
+    """The packages that the lock in an environment resolved to; nothing where it has none."""
     from agentrunproof.plan.loader import parse_toml
 
     lock = home / LOCK
@@ -233,7 +250,7 @@ def _packages(home: Path) -> list[dict[str, Any]]:
 
 
 def _wheel(home: Path) -> str | None:
-    for package in _packages(home):
+    for package in packages(home):
         if package["name"] == releases.DISTRIBUTION:
             digests = [wheel["hashes"]["sha256"] for wheel in package.get("wheels", ())]
             return f"sha256:{digests[0]}" if digests else None

@@ -29,27 +29,29 @@ Link = Annotated[str, Text(r"https://\S+|[\w.\-]+#[0-9]+", "a link, or repositor
 
 @dataclass(frozen=True, kw_only=True)
 class KnownFailure:
-    """One known failure.
+    """One known failure, of one check in all scenarios in which it has the same reason.
 
     Args:
-        scenario: whose.
+        scenarios: whose.
         check: the check that fails.
-        sdk: the releases on which it does, such as ``>=0.8,<0.12``.
-        upstream: where it was reported, or where the change was decided.
+        sdk: the releases on which it does, such as ``>=0.8,<0.12``; it may hold others on which
+            the check cannot be judged.
         code: its code; any code if left out.
+        upstream: where it was reported, or where the change was decided. What has none has a
+            note that says so.
         note: what one should know about it.
     """
 
-    scenario: ScenarioId
+    scenarios: tuple[ScenarioId, ...]
     check: Name
     sdk: str
-    upstream: Link
     code: Name | None = None
+    upstream: Link | None = None
     note: str = ""
 
     def covers(self, scenario: str, sdk: str, check: str) -> bool:
         """Whether it speaks of this check on this release."""
-        return (scenario, check) == (self.scenario, self.check) \
+        return scenario in self.scenarios and check == self.check \
             and selection.matcher(self.sdk)(sdk)
 
 
@@ -58,11 +60,12 @@ class Stale:
     """A known failure that did not fail, and where."""
 
     known: KnownFailure
+    scenario: str
     column: Column
 
     def __str__(self) -> str:
-        return (f"{FILE} says that {self.known.check} of {self.known.scenario} fails on "
-                f"{self.known.sdk}, but it passes on {self.column.key}")
+        return (f"a known failure says that {self.known.check} of {self.scenario} fails "
+                f"on {self.known.sdk}, but it passes on {self.column.key}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,28 +84,39 @@ def load(path: Path | None = None) -> tuple[KnownFailure, ...]:
         file: _File = shape.decode(_File, read_toml(path))
     except ShapeError as error:
         raise PlanError("KNOWN_FAILURES", f"{path}: {error.message}", error.hint) from error
-    for known in file.failure:
+    for number, known in enumerate(file.failure):
         selection.matcher(known.sdk)
+        if not (known.scenarios and (known.upstream or known.note)):
+            raise PlanError("KNOWN_FAILURES", f"{path}: failure[{number}]: names no scenario, or "
+                            "has neither upstream nor note", "where nothing was reported, a note "
+                            "says so")
     return file.failure
+
+
+def reason(known: tuple[KnownFailure, ...], scenario: str, column: Column, check: str,
+           code: str) -> KnownFailure | None:
+    """The known failure that a failed check is, if any."""
+    return next((one for one in known if one.covers(scenario, column.sdk, check)
+                 and one.code in (None, code)), None)
 
 
 def is_expected(known: tuple[KnownFailure, ...], scenario: str, cell: Cell,
                 column: Column) -> bool:
     """Whether every failed check of a cell is a known failure."""
-    return bool(cell.codes) and all(
-        any(one.covers(scenario, column.sdk, check) and one.code in (None, code)
-            for one in known) for check, code in cell.codes.items())
+    return bool(cell.codes) and all(reason(known, scenario, column, check, code)
+                                    for check, code in cell.codes.items())
 
 
 def stale(known: tuple[KnownFailure, ...], matrix: Matrix) -> Iterator[Stale]:
-    """The entries that a matrix contradicts, each once, by the first such column."""
+    """What a matrix contradicts: each entry and scenario once, by the first such column."""
     rows = {row.scenario: row for row in matrix.plans}
     for one in known:
-        row = rows.get(one.scenario)
-        if row is not None and one.check in row.checks:
-            column = next(_passed(one, row, matrix.columns), None)
-            if column is not None:
-                yield Stale(one, column)
+        for scenario in one.scenarios:
+            row = rows.get(scenario)
+            if row is not None and one.check in row.checks:
+                column = next(_passed(one, row, matrix.columns), None)
+                if column is not None:
+                    yield Stale(one, scenario, column)
 
 
 def _passed(known: KnownFailure, row: Row, columns: tuple[Column, ...]) -> Iterator[Column]:

@@ -13,7 +13,7 @@ and the checker finds it valid. Anything else in the folder is made again or lef
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,15 +21,18 @@ from typing import IO, Literal
 
 import agentrunproof
 from agentrunproof import canonical, shape
-from agentrunproof.checker import check
+from agentrunproof.checker.members import name_of
 from agentrunproof.errors import AgentRunProofError, LabError
 from agentrunproof.lab.columns import Result
+from agentrunproof.lab.jury import Jury, Tick
 from agentrunproof.plan.model import ScenarioId
 from agentrunproof.record import certificate as records
 from agentrunproof.record import layout, matrix, store
 from agentrunproof.record.certificate import Version
+from agentrunproof.record.document import decode_exactly
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column, Matrix
+from agentrunproof.record.result import CheckResult
 from agentrunproof.shape import Digest, Name
 
 SCHEMA = "agentrunproof/column/1"
@@ -102,26 +105,39 @@ class Folder:
                                "wait for it, or name another folder with --out") from None
             yield
 
-    def done(self, column: Column, plans: Mapping[str, str]) -> tuple[dict[str, Finding],
-                                                                     list[str]]:
+    def done(self, columns: Sequence[Column], plans: Mapping[str, str],
+             tick: Tick | None = None) -> tuple[dict[tuple[str, Column], Finding], list[str]]:
         """What need not be run again, and what is wrong with what is there.
 
         Args:
-            column: the column.
+            columns: those of the sweep.
             plans: digests of the wanted plans by scenario id.
+            tick: told of each certificate that is checked.
         """
-        state = self._state(column)
-        findings: dict[str, Finding] = {}
+        named = {name_of(column, scenario): (scenario, column, id) for column in columns
+                 for scenario, id in self._done(column, plans)}
+        files = {name: self.path / COLUMNS / name for name in named}
+        findings: dict[tuple[str, Column], Finding] = {}
         problems: list[str] = []
-        for scenario, digest in plans.items():
-            if state is None or state.plans.get(scenario) != digest:
-                continue
-            path = self._place(column) / f"{scenario}.json"
-            try:
-                findings[scenario] = _authentic(path, state.certificates.get(scenario))
-            except AgentRunProofError as error:
-                problems.append(f"{path}: {error.code}: {error.message}")
+        for name, (judgement, envelope) in zip(files, Jury(files, tick=tick)(list(files)),
+                                               strict=True):
+            scenario, column, id = named[name]
+            if envelope is None:
+                problems.append(f"{files[name]}: {judgement.code}: {judgement.message}")
+            elif judgement.id != id:
+                problems.append(f"{files[name]}: CERTIFICATE_OTHER: not the certificate that was "
+                                "written there")
+            else:
+                findings[scenario, column] = layout.of_certificate(envelope)
         return findings, problems
+
+    def _done(self, column: Column, plans: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
+        """Scenarios of which ``column.json`` has these plans, and the ids of the certificates."""
+        state = self._state(column)
+        if state is not None:
+            for scenario, digest in plans.items():
+                if state.plans.get(scenario) == digest:
+                    yield scenario, state.certificates.get(scenario)
 
     def keep(self, result: Result, plans: Mapping[str, str]) -> None:
         """Write what came of a column; what is there of other plans stays.
@@ -163,21 +179,20 @@ class Folder:
         """
         store.write(self.record, matrix.to_bytes(made))
 
-    def details(self, made: Matrix) -> dict[str, dict[str, str]]:
-        """What was seen in each check that is not OK, by certificate id and check.
+    def failures(self, made: Matrix) -> dict[str, tuple[CheckResult, ...]]:
+        """The checks that are not OK, by certificate id.
 
         Raises:
             RecordError: a certificate that the matrix names cannot be read.
         """
-        found: dict[str, dict[str, str]] = {}
+        found: dict[str, tuple[CheckResult, ...]] = {}
         for row in made.plans:
             for column, cell in zip(made.columns, row.cells, strict=True):
                 if cell.certificate is not None and (cell.codes or cell.untestable):
                     data = store.read(self._place(column) / f"{row.scenario}.json")
                     checks = records.read_envelope(canonical.parse(data)).checks
-                    found[cell.certificate] = {
-                        one.check: f"{one.where}: {one.detail}".removeprefix(": ")
-                        for one in checks if one.verdict != "PASS"}
+                    found[cell.certificate] = tuple(
+                        one for one in checks if one.verdict != "PASS")
         return found
 
     def _place(self, column: Column) -> Path:
@@ -187,26 +202,11 @@ class Folder:
         """What an earlier sweep of this version left, if it can be made sense of."""
         try:
             value = canonical.parse(store.read(self._place(column) / STATE))
-            state: ColumnState = records.decode_exactly(ColumnState, value, "")
+            state: ColumnState = decode_exactly(ColumnState, value, "")
         except AgentRunProofError:
             return None
         same = state.version == agentrunproof.__version__ and state.column == column
         return state if same else None
-
-
-def _authentic(path: Path, id: str | None) -> Finding:
-    """What the certificate in a file found.
-
-    Raises:
-        AgentRunProofError: there is none, it is not valid, or not the one that was written.
-    """
-    data = store.read(path)
-    judgement = check(data)
-    if not judgement.valid:
-        raise LabError(judgement.code, judgement.message)
-    if judgement.id != id:
-        raise LabError("CERTIFICATE_OTHER", "not the certificate that was written there")
-    return layout.of_certificate(records.read_envelope(canonical.parse(data)))
 
 
 def _lock(file: IO[str]) -> None:

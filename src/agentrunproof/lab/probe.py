@@ -78,7 +78,7 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         LabError: there is no environment to run them in.
     """
     options = options or Options()
-    refuse(plans, options.allow_python)
+    refuse(plans, options.allow_python)  # before an environment is made for them
     if options.sdk is None:
         if options.python is not None:
             raise LabError("PYTHON_WITHOUT_SDK", "--python chooses the Python of an isolated "
@@ -86,7 +86,14 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         environment = environments.current()
     else:
         environment = environments.isolated(options.sdk, options.python, say, options.pins)
-    request = process.Request(plans, options.deadline, options.allow_python, options.path)
+    yield from probe_in(environment, plans, options, progress=progress)
+
+
+def probe_in(environment: environments.Environment, plans: Mapping[str, Plan], options: Options,
+             *, progress: Callable[[str, str], None] | None = None) -> Iterator[Outcome]:
+    """The same in an environment that is there; what `options` say of one is not looked at."""
+    refuse(plans, options.allow_python)
+    request = process.Request(plans, options.deadline, options.path)
     with closing(process.run_plans(environment.python, request, progress=progress)) as reports:
         for report in reports:
             yield _outcome(plans[report.id], report, options.profile)

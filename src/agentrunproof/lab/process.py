@@ -44,21 +44,18 @@ class Request:
     Args:
         plans: by scenario id, in the order in which they run.
         deadline: seconds of real time that one phase run may take, as a decimal.
-        allow_python: whether ``python:`` references of the plans may be imported.
-        path: folders in which those are looked for.
+        path: folders in which the plans' ``python:`` references are looked for.
     """
 
     plans: Mapping[str, Plan]
     deadline: str
-    allow_python: bool = False
     path: Sequence[str] = ()
 
     def line(self, ids: Sequence[str]) -> bytes:
         """The request for these of the plans, as the worker reads it."""
         plans = [{"id": id, "plan": self.plans[id].to_json(),
                   "needs": capabilities.needed(self.plans[id])} for id in ids]
-        body = {"plans": plans, "deadline": self.deadline, "allow_python": self.allow_python,
-                "path": list(self.path)}
+        body = {"plans": plans, "deadline": self.deadline, "path": list(self.path)}
         return json.dumps(body).encode() + b"\n"
 
 

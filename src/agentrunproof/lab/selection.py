@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 from agentrunproof.errors import LabError
 from agentrunproof.lab import releases
@@ -15,6 +16,7 @@ from agentrunproof.shape import Text, nearest
 
 _OPERATORS = ("~=", ">=", "<=", "==", "!=", ">", "<")
 _SPECIFIER = re.compile(r"(~=|>=|<=|==|!=|>|<)\s*(.*)")
+_RANGE = re.compile(r"([a-z]*)\s*((?:~=|[<>]=?|[=!]=).*)")
 
 Numbers = tuple[int, ...]
 
@@ -24,26 +26,21 @@ def releases_of(spec: str) -> tuple[str, ...]:
 
     Parts are separated by commas and united: ``all``; ``latest``; ``minors``, the last release of
     each minor version; ``certified``; a release number; or a group of consecutive comparisons
-    such as ``>=0.8,<0.12`` that must all hold.
+    such as ``>=0.8,<0.12`` that must all hold. A group right after a word, as in
+    ``minors>=0.8,<0.12``, chooses among the releases of that word.
 
     Args:
-        spec: such as ``minors,latest`` or ``0.7.0,>=0.20``.
+        spec: such as ``minors>=0.8,latest`` or ``0.7.0,>=0.20``.
 
     Raises:
         LabError: ``RELEASE_UNKNOWN``, ``RELEASE_SYNTAX``, or ``RELEASE_NONE`` where no release is
             in a range.
     """
-    chosen: set[str] = set()
-    parts = [part.strip() for part in spec.split(",")]
-    for ranged, group in itertools.groupby(parts, lambda part: part.startswith(_OPERATORS)):
-        if ranged:
-            chosen.update(_in_range(",".join(group)))
-        else:
-            for part in group:
-                chosen.update(_named(part))
+    chosen = {release for part in _parts(spec) for release in _named(part)}
     return tuple(sorted(chosen, key=releases.parse))
 
 
+@cache
 def matcher(spec: str) -> Callable[[str], bool]:
     """Whether a release is within a conjunction of comparisons such as ``>=0.8,<0.12``.
 
@@ -121,14 +118,27 @@ def shard_of(columns: Sequence[Column], shard: str) -> tuple[Column, ...]:
     return tuple(columns[int(match[1]) - 1::int(match[2])])
 
 
+def _parts(spec: str) -> Iterable[str]:
+    """The parts of a specification, consecutive comparisons together in one."""
+    parts: list[str] = []
+    for part in spec.split(","):
+        if part.strip().startswith(_OPERATORS) and parts and _RANGE.fullmatch(parts[-1]):
+            parts[-1] += "," + part.strip()
+        else:
+            parts.append(part.strip())
+    return parts
+
+
 def _named(part: str) -> Iterable[str]:
     known = list(releases.known())
+    if ranged := _RANGE.fullmatch(part):
+        return _in_range(ranged[2], list(_named(ranged[1] or "all")))
     if part == "all":
         return known
     if part == "latest":
         return known[-1:]
     if part == "minors":
-        return {releases.parse(version)[:2]: version for version in known}.values()
+        return list({releases.parse(version)[:2]: version for version in known}.values())
     if part == "certified":
         return [version for version in known if version in sdk_releases.known()]
     if not re.fullmatch(r"[0-9.]+", part):
@@ -141,13 +151,12 @@ def _named(part: str) -> Iterable[str]:
     return [part]
 
 
-def _in_range(spec: str) -> list[str]:
+def _in_range(spec: str, among: Sequence[str]) -> list[str]:
     within = matcher(spec)
-    chosen = [version for version in releases.known() if within(version)]
+    chosen = [version for version in among if within(version)]
     if not chosen:
         raise LabError("RELEASE_NONE", f"--sdk: no release is within {spec!r}",
-                       f"there are {next(iter(releases.known()))} to "
-                       f"{next(reversed(releases.known()))}")
+                       f"there are {among[0]} to {among[-1]}")
     return chosen
 
 

@@ -99,15 +99,15 @@ class _Sweep:
         tasks: list[Task] = []
         reusable = {id: self._digests[id] for id, plan in self._job.plans.items()
                     if next(plan.python_refs(), None) is None}  # foreign Python may have changed
+        self._findings, problems = self._folder.done(
+            self._columns, reusable,
+            lambda done, total: self._say(f"looking at what is there: {done} of {total}"))
+        for problem in problems:
+            self._warn(f"{problem} (it is made again)")
         for column in self._columns:
-            self._say(f"{column.key}: looking at what is there")
-            found, problems = self._folder.done(column, reusable)
-            for problem in problems:
-                self._warn(f"{problem} (it is made again)")
-            for scenario, finding in found.items():
-                self._findings[scenario, column] = finding
+            found = {id for id in self._job.plans if (id, column) in self._findings}
             if self._job.command is not None or len(found) < len(self._job.plans):
-                tasks.append((self._job.without(set(found)), column))
+                tasks.append((self._job.without(found), column))
         return tasks
 
     def _lost(self, column: Column, error: Exception) -> Result:

@@ -7,6 +7,7 @@ probes the installed release for each of them; no version number decides whether
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from agentrunproof.plan.model import Plan
 
@@ -59,7 +60,12 @@ SINCE: dict[str, str] = {
     "tool-guardrails": "0.3.3", "tool-timeout": "0.9.0", "usage-details": "0.0.16",
 }
 
+#: Those that come with the openai package: a later one than the release was made with brings them
+#: to earlier releases too.
+OF_LIBRARIES = frozenset({"reasoning-items"})
 
+
+@cache
 def lacking(version: str) -> frozenset[str]:
     """Capabilities that the release of this number lacks."""
     def numbers(text: str) -> tuple[int, ...]:

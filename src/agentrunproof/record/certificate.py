@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from agentrunproof import canonical, shape
-from agentrunproof.errors import RecordError, ShapeError
+from agentrunproof.errors import RecordError
 from agentrunproof.plan.model import Plan, ScenarioId
 from agentrunproof.record import table
+from agentrunproof.record.document import decode_exactly, id_of
 from agentrunproof.record.observation import Observation
 from agentrunproof.record.result import CheckResult, Verdict
 from agentrunproof.shape import Digest, Name, Text
@@ -126,7 +127,7 @@ def to_json(certificate: Certificate) -> dict[str, Any]:
         items=tuple(items), runs=tuple(runs), checks=certificate.checks,
         verdict=certificate.verdict)
     value: dict[str, Any] = shape.encode(envelope)
-    return value | {"id": certificate_id(value)}
+    return value | {"id": id_of(value)}
 
 
 def to_bytes(certificate: Certificate) -> bytes:
@@ -137,11 +138,6 @@ def to_bytes(certificate: Certificate) -> bytes:
 def file_bytes(value: dict[str, Any]) -> bytes:
     """The same, from the certificate's JSON table."""
     return canonical.dumps(value) + b"\n"
-
-
-def certificate_id(value: dict[str, Any]) -> str:
-    """The id that a certificate's JSON table must carry."""
-    return canonical.digest({key: item for key, item in value.items() if key != "id"})
 
 
 def read_envelope(value: Any) -> Envelope:
@@ -159,18 +155,6 @@ def read_envelope(value: Any) -> Envelope:
     return envelope
 
 
-def decode_exactly(annotation: type, value: Any, path: str) -> Any:
-    """Decode a shape from its canonical form; any other form of the same meaning is refused."""
-    try:
-        decoded = shape.decode(annotation, value, path)
-    except ShapeError as problem:
-        raise RecordError("RECORD_SHAPE", problem.message, problem.hint) from None
-    if shape.encode(decoded) != value:
-        raise RecordError("RECORD_EXPLICIT_DEFAULT", f"{path or 'top level'}: a field stands at "
-                          "its default, which is left out")
-    return decoded
-
-
 def from_json(value: Any) -> Certificate:
     """Read a certificate's JSON table; its form is checked, its truth is not (see `checker`).
 
@@ -178,7 +162,7 @@ def from_json(value: Any) -> Certificate:
         RecordError: the table is not in the one form that `to_json` writes.
     """
     envelope = read_envelope(value)
-    if envelope.id != certificate_id(value):
+    if envelope.id != id_of(value):
         raise RecordError("RECORD_ID", "the id is not the digest of the content")
     plan: Plan = decode_exactly(Plan, envelope.plan, "plan")
     if envelope.subject.plan != canonical.digest(envelope.plan):

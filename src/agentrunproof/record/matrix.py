@@ -10,14 +10,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from agentrunproof import canonical, shape
 from agentrunproof.errors import RecordError
 from agentrunproof.plan.model import ScenarioId
-from agentrunproof.record.certificate import Version, decode_exactly
+from agentrunproof.record.certificate import Version
+from agentrunproof.record.document import Document
 from agentrunproof.record.result import Verdict
 from agentrunproof.shape import Digest, Name, Text
-
-SCHEMA = "agentrunproof/matrix/1"
 
 #: The one check of a row that is a command rather than a plan: how the command exited.
 EXIT = "exit"
@@ -153,6 +151,9 @@ class Matrix:
     boundaries: tuple[Boundary, ...] = ()
 
 
+FORM = Document("matrix", Matrix)
+
+
 def version_order(version: str) -> tuple[Any, ...]:
     """A key by which versions sort: ``0.9.0`` before ``0.10.0rc1`` before ``0.10.0``."""
     numbers = re.match(r"[0-9]+(?:\.[0-9]+)*", version)
@@ -163,49 +164,23 @@ def version_order(version: str) -> tuple[Any, ...]:
 
 def to_json(matrix: Matrix) -> dict[str, Any]:
     """The JSON table of a matrix, its id included."""
-    value: dict[str, Any] = {"schema": SCHEMA, **shape.encode(matrix)}
-    return value | {"id": matrix_id(value)}
+    return FORM.to_json(matrix)
 
 
 def to_bytes(matrix: Matrix) -> bytes:
     """The content of a matrix's file: its canonical bytes and one line feed."""
-    return canonical.dumps(to_json(matrix)) + b"\n"
-
-
-def matrix_id(value: dict[str, Any]) -> str:
-    """The id that a matrix's JSON table must carry."""
-    return canonical.digest({key: item for key, item in value.items() if key != "id"})
+    return FORM.to_bytes(matrix)
 
 
 def from_json(value: Any) -> Matrix:
     """Read a matrix's JSON table; its form is checked, its truth is not (see `checker.matrix`).
 
     Raises:
-        RecordError: ``MATRIX_FORMAT``, ``MATRIX_ID``, ``MATRIX_ROW_LENGTH``, or what
-            `record.certificate.decode_exactly` says.
+        RecordError: ``MATRIX_ROW_LENGTH``, or what `record.document.Document.from_json` says.
     """
-    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
-        found = value.get("schema") if isinstance(value, dict) else None
-        raise RecordError("MATRIX_FORMAT", f"not a matrix: its schema is {found!r:.80}, expected "
-                          f"{SCHEMA!r}")
-    body = {key: item for key, item in value.items() if key not in ("schema", "id")}
-    matrix: Matrix = decode_exactly(Matrix, body, "")
-    if value.get("id") != matrix_id(value):
-        raise RecordError("MATRIX_ID", "the id is not the digest of the matrix's content",
-                          "the record was changed after it was made")
+    matrix = FORM.from_json(value)
     for row in matrix.plans:
         if len(row.cells) != len(matrix.columns):
             raise RecordError("MATRIX_ROW_LENGTH", f"{row.scenario}: {len(row.cells)} cells for "
                               f"{len(matrix.columns)} columns")
     return matrix
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a matrix."""
-    definitions: dict[str, Any] = {}
-    table = shape.fields_schema(shape.fields_of(Matrix), definitions)
-    table["properties"] |= {"schema": {"const": SCHEMA},
-                            "id": shape.json_schema(Digest, definitions)}
-    table["required"] += ["schema", "id"]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "matrix",
-            **table, "$defs": definitions}

@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_args, get_origin
 from agentrunproof.errors import RecordError, ShapeError
 from agentrunproof.record.events import FIELDS, Event, HoldsItem, ItemRef
 from agentrunproof.record.observation import Observation, PhaseRun
-from agentrunproof.shape import Count, Field, decode, decode_fields, fields_schema, nearest
+from agentrunproof.shape import Count, Field, decode, fields_schema, nearest, table_decoder
 
 Item = dict[str, Any]
 Stored = dict[str, Any]
@@ -78,16 +78,15 @@ def resolve(items: Any, runs: Any, missing: Iterable[str] = ()) -> Observation:
 def items_in(event: Event) -> list[Item]:
     """The items that an event (with its items inline) holds, in order."""
     found: list[Item] = []
-    for field in FIELDS[event["kind"]]:
-        _replacer(field.annotation)(event[field.name], found.append)
+    for name, replace in _holders(event["kind"]):
+        replace(event[name], found.append)
     return found
 
 
 def with_items(event: Event, change: Callable[[Item], Item]) -> Event:
     """A copy of an event (with its items inline) with every item changed."""
-    return {"kind": event["kind"]} | {
-        field.name: _replacer(field.annotation)(event[field.name], change)
-        for field in FIELDS[event["kind"]]}
+    return event | {name: replace(event[name], change)
+                    for name, replace in _holders(event["kind"])}
 
 
 def schema(definitions: dict[str, Any]) -> dict[str, Any]:
@@ -105,6 +104,7 @@ def schema(definitions: dict[str, Any]) -> dict[str, Any]:
 
 _RUN = (Field("mode", str, True), Field("phase", str, True),
         Field("events", tuple[dict[str, Any], ...], True))
+_decode_run = table_decoder(_RUN, "a run")
 
 
 class _Reader:
@@ -138,7 +138,7 @@ class _Reader:
 
 
 def _read_run(stored: Stored, path: str, reader: _Reader) -> PhaseRun:
-    run = decode_fields(_RUN, stored, path, "a run")
+    run = _decode_run(stored, path)
     events = tuple(_read_event(event, f"{path}.events[{n}]", reader)
                    for n, event in enumerate(run["events"]))
     return PhaseRun(run["mode"], run["phase"], events)
@@ -150,20 +150,22 @@ def _read_event(stored: Stored, path: str, reader: _Reader) -> Event:
         raise RecordError("RECORD_UNKNOWN_KIND", f"{path}: {kind!r:.60} is no kind of event",
                           nearest(kind, FIELDS))
     fields = {name: value for name, value in stored.items() if name != "kind"}
-    read = decode_fields(_stored_fields(kind), fields, path, f"event {kind}")
-    event: Event = {"kind": kind}
+    event: Event = {"kind": kind, **_event_decoder(kind)(fields, path)}
     for field in FIELDS[kind]:
-        value = read[field.name]
-        if field.name in fields:
-            if not field.required and _at_default(value, field):
-                raise RecordError("RECORD_EXPLICIT_DEFAULT", f"{path}.{field.name}: stands at "
-                                  "its default, which is left out")
-            value = _replacer(field.annotation)(value, reader.item)
-        event[field.name] = value
+        if field.name in fields and not field.required and _at_default(event[field.name], field):
+            raise RecordError("RECORD_EXPLICIT_DEFAULT", f"{path}.{field.name}: stands at "
+                              "its default, which is left out")
+    for name, replace in _holders(kind):
+        if name in fields:
+            event[name] = replace(event[name], reader.item)
     return event
 
 
 @cache
+def _event_decoder(kind: str) -> Callable[[Any, str], dict[str, Any]]:
+    return table_decoder(_stored_fields(kind), f"event {kind}")
+
+
 def _stored_fields(kind: str) -> tuple[Field, ...]:
     return tuple(Field(f.name, _stored_annotation(f.annotation), f.required, f.default)
                  for f in FIELDS[kind])
@@ -196,6 +198,13 @@ def _replacer(annotation: Any) -> _Replacer:
     if _marked(annotation, HoldsItem):
         return lambda value, by: value | {"item": by(value["item"])} if "item" in value else value
     return _unchanged
+
+
+@cache
+def _holders(kind: str) -> tuple[tuple[str, _Replacer], ...]:
+    """The fields of a kind of event that hold items, each with what replaces them."""
+    found = ((field.name, _replacer(field.annotation)) for field in FIELDS[kind])
+    return tuple((name, replace) for name, replace in found if replace is not _unchanged)
 
 
 def _unchanged(value: Any, by: Callable[[Any], Any]) -> Any:

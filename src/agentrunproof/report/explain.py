@@ -76,7 +76,7 @@ def _phase_lines(number: int, plan: Plan, phase: Phase) -> list[str]:
     if phase.cancel is not None:
         lines += wrap(f"cancelled ({phase.cancel.mode}) at {phase.cancel.when} number "
                       f"{phase.cancel.count}", "     ")
-    return lines + wrap("expected: " + "; ".join(_expected(phase.expect)), "     ")
+    return lines + wrap("expected: " + "; ".join(expected_words(phase.expect)), "     ")
 
 
 def _start(phase: Phase) -> str:
@@ -96,7 +96,8 @@ def _decision(decision: Decision) -> str:
     return f"{word} {decision.call}" + (" always" if decision.always else "")
 
 
-def _expected(expect: ExpectedOutcome) -> Iterator[str]:
+def expected_words(expect: ExpectedOutcome) -> Iterator[str]:
+    """What a phase must come to, in words."""
     yield expect.outcome + (f" with {expect.error}" if expect.error else "")
     if expect.final_output is not None:
         yield f"final output {expect.final_output!r}"

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from agentrunproof.record.matrix import EXIT, Boundary, Cell, Column, Matrix, Row
 from agentrunproof.report.text import WIDTH, Paint, plain, wrap
@@ -53,8 +54,8 @@ def markdown(matrix: Matrix, expected: Expected = none_expected) -> str:
     head = ["## SDK matrix", "", summary(matrix, expected), "",
             f"`{_LEGEND.strip()}`", ""]
     for lane, numbers in _lanes(matrix).items():
-        head += [f"* {line.strip()}" for line in
-                 _ruler(lane, [matrix.columns[number].sdk for number in numbers])]
+        ruler = _ruler(lane, [matrix.columns[number].sdk for number in numbers])
+        head.append("* " + " ".join(line.strip() for line in ruler))
     head += ["", "| plan | releases | boundaries |", "|---|---|---|"]
     size = sum(len(line.encode()) + 1 for line in head)
     told = head
@@ -79,18 +80,31 @@ def summary(matrix: Matrix, expected: Expected = none_expected) -> str:
             known += cell.verdict == "FAIL" and expected(row.scenario, cell, column)
     parts = [f"{count} {verdict}" + f" ({known} known)" * (verdict == "FAIL" and known > 0)
              for verdict, count in counts.items() if count]
+    return f"{scope(matrix)}: {', '.join(parts)}"
+
+
+def scope(matrix: Matrix) -> str:
+    """``12 plans on 8 releases``."""
     what = "command" if all(row.command for row in matrix.plans) else "plan"
     releases = len({column.sdk for column in matrix.columns})
     where = _count(releases, "release")
     if len(matrix.columns) != releases:
         where += f" in {len(matrix.columns)} environments"
-    return f"{_count(len(matrix.plans), what)} on {where}: {', '.join(parts)}"
+    return f"{_count(len(matrix.plans), what)} on {where}"
 
 
 def boundary_text(boundary: Boundary) -> str:
     """``tool_linkage ORPHAN: fixed-in 0.20.0 (after 0.19.4)``."""
     check = "" if boundary.check == EXIT else f"{boundary.check} "
     return f"{check}{boundary.code}: {boundary.kind} {boundary.sdk} (after {boundary.previous})"
+
+
+def address_of(reference: str) -> str | None:
+    """Where ``repository#number`` (of github.com/openai) or an https address leads."""
+    issue = re.fullmatch(r"([\w.-]+)#([0-9]+)", reference)
+    if issue is not None:
+        return f"https://github.com/openai/{issue[1]}/issues/{issue[2]}"
+    return reference if re.fullmatch(r"https://[^\s()]+", reference) else None
 
 
 def mark(row: Row, cell: Cell, column: Column, expected: Expected) -> str:
@@ -110,7 +124,8 @@ def _lanes(matrix: Matrix) -> dict[Lane, list[int]]:
     return lanes
 
 
-def _lane_name(lane: Lane) -> str:
+def lane_name(lane: Lane) -> str:
+    """``Python 3.12 openai=lowest``."""
     python, pins = lane
     return " ".join((f"Python {python}", *pins))
 
@@ -118,7 +133,7 @@ def _lane_name(lane: Lane) -> str:
 def _ruler(lane: Lane, releases: Sequence[str]) -> list[str]:
     """What the characters stand for, as ``Python 3.12: 0.19.0-4 0.20.0``."""
     groups = [_group_name(list(group)) for group in _minors(releases)]
-    return wrap(f"{_lane_name(lane)}: {' '.join(groups)}")
+    return wrap(f"{lane_name(lane)}: {' '.join(groups)}")
 
 
 def _group_name(releases: list[str]) -> str:
@@ -144,21 +159,21 @@ def _minors(releases: Sequence[str]) -> Iterator[list[str]]:
 
 def _row_lines(matrix: Matrix, row: Row, lanes: dict[Lane, list[int]], expected: Expected,
                paint: Paint) -> list[str]:
-    name = " ".join(row.command) if row.command else row.scenario
+    name = " ".join(" ".join(row.command).split()) or row.scenario
     strips = {lane: _strip(matrix, row, numbers, expected) for lane, numbers in lanes.items()}
     told = []
     only = next(iter(strips.values()))
     if len(strips) == 1 and len(name) + len(only) + 4 <= WIDTH:
         told.append(f"  {name}".ljust(WIDTH - 2 - len(only)) + "  " + _painted(only, paint))
     else:
-        told.append(f"  {name}")
+        told += wrap(name, "  ")
         for lane, strip in strips.items():
-            indent = "      "
+            indent = "    " + "  " * (len(strips) > 1)
             if len(strips) > 1:
-                told.append(f"    {_lane_name(lane)}")
+                told.append(f"    {lane_name(lane)}")
             told += [_painted(line, paint) for line in wrap(strip, indent)]
     for boundary in row_boundaries(matrix, row):
-        where = f" on {_lane_name((boundary.python, boundary.pins))}" if len(strips) > 1 else ""
+        where = f" on {lane_name((boundary.python, boundary.pins))}" if len(strips) > 1 else ""
         told += wrap(boundary_text(boundary) + where, "      ")
     return told
 
@@ -183,15 +198,16 @@ def _painted(line: str, paint: Paint) -> str:
 
 
 def _markdown_row(matrix: Matrix, row: Row, expected: Expected) -> str:
-    name = " ".join(row.command) if row.command else row.scenario
+    # a command may hold anything; as entities none of it is Markdown or HTML
+    command = re.sub(r"[^\w ]", lambda sign: f"&#{ord(sign[0])};",
+                     " ".join(" ".join(row.command).split()))
+    name = [f"<code>{command}</code>" if command else row.scenario, *(
+        f"[{reference}]({address})" for reference in row.upstream
+        if (address := address_of(reference)) is not None)]
     strips = [f"`{_strip(matrix, row, numbers, expected)}`"
               for numbers in _lanes(matrix).values()]
     boundaries = [boundary_text(boundary) for boundary in row_boundaries(matrix, row)]
-    return "| " + " | ".join(_cell_text(parts) for parts in ([name], strips, boundaries)) + " |"
-
-
-def _cell_text(parts: Iterable[str]) -> str:
-    return "<br>".join(part.replace("|", "\\|") for part in parts)
+    return "| " + " | ".join(map("<br>".join, (name, strips, boundaries))) + " |"
 
 
 def _count(number: int, word: str) -> str:

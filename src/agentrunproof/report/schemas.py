@@ -6,17 +6,18 @@ from typing import Any
 
 
 def of(name: str) -> dict[str, Any]:
-    """A schema by name: ``plan``, ``certificate``, ``matrix``, ``event`` (one stored event)."""
+    """A schema by name: ``plan``, ``event`` (one stored event), or a kind of record."""
     if name == "plan":
         from agentrunproof.plan.schema import plan_schema
 
         return plan_schema()
-    from agentrunproof.record import certificate, matrix, table
+    from agentrunproof.record import bundle, certificate, history, matrix, table
 
     if name == "certificate":
         return certificate.schema()
-    if name == "matrix":
-        return matrix.schema()
+    for form in (matrix.FORM, history.FORM, bundle.FORM):
+        if name == form.kind:
+            return form.schema()
     definitions: dict[str, Any] = {}
     runs = table.schema(definitions)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "event",

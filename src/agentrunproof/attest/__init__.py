@@ -1,0 +1,1 @@
+"""What is said about files rather than in records: checksums."""
