@@ -123,8 +123,8 @@ def _scenarios(names: list[str]) -> list[str]:
 def _place(entry: tuple[tuple[str, str, str, Words], list[Span]]) -> tuple[object, ...]:
     """Where an entry stands: by check, then where the range ends, latest first."""
     (check, code, *_), found = entry
-    last = releases.parse(max((span.last for span in found), key=releases.parse))
-    first = releases.parse(min((span.first for span in found), key=releases.parse))
+    last = max(releases.parse(span.last) for span in found).release
+    first = min(releases.parse(span.first) for span in found).release
     return check, tuple(-n for n in last), tuple(-n for n in first), code, min(found).scenario
 
 

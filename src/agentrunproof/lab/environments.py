@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packaging.utils import canonicalize_name
+
 from agentrunproof.errors import LabError
 from agentrunproof.lab import releases, uv
 
@@ -180,7 +182,7 @@ def distributions(environment: Environment) -> list[Distribution]:
 
 def normalised(package: Distribution) -> str:
     """The name of a package as indexes have it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", package.metadata["Name"]).lower()
+    return str(canonicalize_name(package.metadata["Name"]))
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ def _choose_python(release: releases.Release | None, asked: str | None) -> str:
     if not _PYTHON.fullmatch(version):
         raise LabError("PYTHON_SYNTAX", f"--python {version!r} is not a Python version",
                        "write it like 3.12")
-    if release is not None and releases.parse(version) < release.oldest_python:
+    if release is not None and releases.parse(version).release < release.oldest_python:
         raise LabError("PYTHON_TOO_OLD",
                        f"{releases.DISTRIBUTION} {release.version} needs Python "
                        f"{release.requires_python}, not {version}",

@@ -7,10 +7,11 @@ new, for evidence that says what it was made in.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from agentrunproof.errors import LabError, RecordError
 from agentrunproof.lab import environments, uv
@@ -114,5 +115,7 @@ def _used(wheels: Any, installed: Any) -> Any:
 
 def _tags(url: str) -> set[str]:
     """The tags in a wheel's name, each of its compressed sets written out (PEP 425)."""
-    parts = [part.split(".") for part in url.removesuffix(".whl").split("-")[-3:]]
-    return {"-".join(tag) for tag in itertools.product(*parts)}
+    try:
+        return {str(tag) for tag in parse_wheel_filename(url.rpartition("/")[2])[3]}
+    except InvalidWheelFilename:
+        return set()

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from packaging.version import InvalidVersion, Version
+
 from agentrunproof.errors import LabError
 
 DISTRIBUTION = "openai-agents"
 
-_VERSION = re.compile(r"\d+(\.\d+)*")
 _MINIMUM = re.compile(r">=\s*(\d+)\.(\d+)")
 
 
@@ -53,16 +54,20 @@ def known() -> dict[str, Release]:
     return {row["version"]: Release(**row) for row in table["releases"]}
 
 
-def parse(version: str) -> tuple[int, ...]:
-    """A version as numbers that compare.
+def parse(version: str) -> Version:
+    """A version that compares as PEP 440 says: pre-releases come before their release.
 
     Raises:
-        LabError: it is not written as numbers and dots.
+        LabError: it is not written as a version is, in its normal form.
     """
-    if not _VERSION.fullmatch(version):
+    try:
+        parsed = Version(version)
+    except InvalidVersion:
+        parsed = None
+    if parsed is None or str(parsed) != version:  # `Version` also takes v0.24 and spaces
         raise LabError("RELEASE_SYNTAX", f"--sdk {version!r} is not a release number",
                        "write it like 0.24.0")
-    return tuple(int(part) for part in version.split("."))
+    return parsed
 
 
 def find(version: str) -> Release | None:

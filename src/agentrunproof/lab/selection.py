@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
 from agentrunproof.errors import LabError
 from agentrunproof.lab import releases
 from agentrunproof.record import sdk_releases
@@ -15,11 +17,7 @@ from agentrunproof.record.matrix import Column, MinorPython, Pin
 from agentrunproof.shape import Text, nearest
 
 _OPERATORS = ("~=", ">=", "<=", "==", "!=", ">", "<")
-_SPECIFIER = re.compile(r"(~=|>=|<=|==|!=|>|<)\s*(.*)")
 _RANGE = re.compile(r"([a-z]*)\s*((?:~=|[<>]=?|[=!]=).*)")
-
-Numbers = tuple[int, ...]
-
 
 def releases_of(spec: str) -> tuple[str, ...]:
     """The releases that a specification names, oldest first.
@@ -44,11 +42,17 @@ def releases_of(spec: str) -> tuple[str, ...]:
 def matcher(spec: str) -> Callable[[str], bool]:
     """Whether a release is within a conjunction of comparisons such as ``>=0.8,<0.12``.
 
+    They mean what they mean in PEP 440, pre-releases included.
+
     Raises:
         LabError: ``RELEASE_SYNTAX``.
     """
-    tests = [_comparison(part.strip()) for part in spec.split(",")]
-    return lambda version: all(test(releases.parse(version)) for test in tests)
+    try:
+        within = SpecifierSet(spec, prereleases=True)
+    except InvalidSpecifier:
+        raise LabError("RELEASE_SYNTAX", f"{spec!r} is no range of releases",
+                       "write it like '>=0.20' or '>=0.8,<0.12'") from None
+    return lambda version: within.contains(releases.parse(version))
 
 
 def pythons_of(spec: str) -> tuple[str, ...]:
@@ -138,10 +142,10 @@ def _named(part: str) -> Iterable[str]:
     if part == "latest":
         return known[-1:]
     if part == "minors":
-        return list({releases.parse(version)[:2]: version for version in known}.values())
+        return list({releases.parse(version).release[:2]: version for version in known}.values())
     if part == "certified":
         return [version for version in known if version in sdk_releases.known()]
-    if not re.fullmatch(r"[0-9.]+", part):
+    if not part[:1].isdigit():
         words = ("all", "latest", "minors", "certified")
         raise LabError("RELEASE_SYNTAX", f"--sdk: {part!r} is neither a release nor a word for "
                        "some", nearest(part, words) or "write releases like 0.24.0, ranges like "
@@ -158,36 +162,6 @@ def _in_range(spec: str, among: Sequence[str]) -> list[str]:
         raise LabError("RELEASE_NONE", f"--sdk: no release is within {spec!r}",
                        f"there are {among[0]} to {among[-1]}")
     return chosen
-
-
-def _comparison(part: str) -> Callable[[Numbers], bool]:
-    match = _SPECIFIER.fullmatch(part)
-    if match is None:
-        raise LabError("RELEASE_SYNTAX", f"{part!r} is not a comparison of releases",
-                       "write it like >=0.20")
-    operator, text = match[1], match[2].strip()
-    if operator in ("==", "!=") and text.endswith(".*"):
-        prefix = releases.parse(text[:-2])
-        return lambda version: (_pad(version, prefix)[:len(prefix)] == prefix) == (
-            operator == "==")
-    bound = releases.parse(text)
-    if operator == "~=":
-        if len(bound) < 2:
-            raise LabError("RELEASE_SYNTAX", f"{part!r}: ~= needs two numbers at least",
-                           "write it like ~=0.20.1")
-        return lambda version: (_pad(version, bound) >= _pad(bound, version)
-                                and _pad(version, bound)[:len(bound) - 1] == bound[:-1])
-    return lambda version: _holds(operator, _pad(version, bound), _pad(bound, version))
-
-
-def _holds(operator: str, a: Numbers, b: Numbers) -> bool:
-    return {">=": a >= b, "<=": a <= b, "==": a == b, "!=": a != b, ">": a > b, "<": a < b}[
-        operator]
-
-
-def _pad(version: Numbers, other: Numbers) -> Numbers:
-    """`version` with zeros to the length of `other`: 0.8 and 0.8.0 are one release."""
-    return version + (0,) * (len(other) - len(version))
 
 
 def _matches(annotation: object, value: str) -> bool:
