@@ -1,6 +1,6 @@
 """Run the rows of ``history/`` on the releases around their boundaries and record what they show.
 
-    python scripts/run_history_matrix.py [--rows WORD] [--out build/history]
+    python scripts/run_history_matrix.py [--rows WORD ...] [--out build/history]
     python scripts/run_history_matrix.py --canonical --out evidence/history
 
 A row shows its bug when its check fails with its code on the first and the last bad release,
@@ -69,8 +69,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--rows", default="", metavar="WORD", help="rows with that in scenario "
-                        "or link")
+    parser.add_argument("--rows", nargs="+", default=[], metavar="WORD", help="rows with one of "
+                        "these in scenario or link")
     parser.add_argument("--python", default=PYTHON)
     parser.add_argument("--jobs", type=int, default=executors.JOBS, metavar="N")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "history", metavar="DIR")

@@ -35,7 +35,7 @@ BROKEN = (CheckResult("tool_linkage", "FAIL", "LOST", "run/only", "no output"),)
 def fill(job: Job, column: Column, say: object = None) -> Result:
     """``broken`` fails before 0.20.0, ``lost`` is lost; a command fails before 0.22.0."""
     if job.command is not None:
-        passed = parse(column.sdk) >= (0, 22, 0)
+        passed = parse(column.sdk) >= parse("0.22.0")
         return Result(column, log=b"said\n", commanded=layout.of_exit("PASS", "OK") if passed
                       else layout.of_exit("FAIL", "EXIT_1"))
     result = Result(column)
@@ -43,7 +43,7 @@ def fill(job: Job, column: Column, say: object = None) -> Result:
         if id == "lost":
             result.errors[id] = LabError("WORKER_DIED", "it died", "look")
             continue
-        broken = id == "broken" and parse(column.sdk) < (0, 20, 0)
+        broken = id == "broken" and parse(column.sdk) < parse("0.20.0")
         made = certificate(make("run_finished", outcome="completed"), id=id, plan=plan,
                            checks=BROKEN if broken else (), verdict="FAIL" if broken else "PASS")
         producer = dataclasses.replace(made.producer, python=f"{column.python}.1", sdk=Sdk(

@@ -44,8 +44,9 @@ def test_rows_are_read_from_all_files_and_chosen_by_a_word(tmp_path: Path) -> No
     (tmp_path / "notes.txt").write_text("no row")
     old = declared(scenario="model-refusal", first_bad="0.0.2", upstream=None)
     assert history.load(tmp_path) == (old, declared())
-    assert history.load(tmp_path, "#1619") == (declared(),)
-    assert history.load(tmp_path, "refusal") == (old,)
+    assert history.load(tmp_path, ["#1619"]) == (declared(),)
+    assert history.load(tmp_path, ["refusal"]) == (old,)
+    assert history.load(tmp_path, ["nothing", "refusal", "#1619"]) == (old, declared())
 
 
 @pytest.mark.parametrize(("content", "code", "said"), [
@@ -75,9 +76,9 @@ def test_a_file_that_is_no_toml_is_told(tmp_path: Path) -> None:
 
 def test_a_word_in_no_row_and_a_folder_without_rows_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(OLD)
-    for folder, word in ((tmp_path, "#1619"), (tmp_path, "None"), (tmp_path / "missing", "")):
+    for folder, words in ((tmp_path, ["#1619"]), (tmp_path, ["None"]), (tmp_path / "missing", [])):
         with pytest.raises(PlanError) as caught:
-            history.load(folder, word)
+            history.load(folder, words)
         assert caught.value.code == "HISTORY_NONE"
 
 

@@ -67,8 +67,12 @@ class _File:
     rows: tuple[Declared, ...]
 
 
-def load(folder: Path, word: str = "") -> tuple[Declared, ...]:
-    """The rows in the files of a folder that have `word` in their scenario or link.
+def load(folder: Path, words: Sequence[str] = ()) -> tuple[Declared, ...]:
+    """The rows in the files of a folder that have one of `words` in their scenario or link.
+
+    Args:
+        folder: of TOML files.
+        words: all rows if there are none.
 
     Raises:
         PlanError: ``HISTORY_ROWS``, naming the file and what is wrong in it, ``HISTORY_RELEASE``
@@ -85,9 +89,11 @@ def load(folder: Path, word: str = "") -> tuple[Declared, ...]:
             if unknown:
                 raise PlanError("HISTORY_RELEASE", f"{path}: {row.scenario}: there is no release "
                                 f"{min(unknown)}")
-        found += [row for row in file.rows if word in f"{row.scenario} {row.upstream or ''}"]
+        found += [row for row in file.rows if not words or any(
+            word in f"{row.scenario} {row.upstream or ''}" for word in words)]
     if not found:
-        raise PlanError("HISTORY_NONE", f"{folder}: no row has {word!r} in it")
+        raise PlanError("HISTORY_NONE", f"{folder}: there is no row"
+                        + f" with {' or '.join(words)} in it" * bool(words))
     return tuple(found)
 
 
