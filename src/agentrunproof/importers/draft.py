@@ -1,0 +1,246 @@
+"""What an importer understood of a trace, before it is written as a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentrunproof.errors import RecordError
+from agentrunproof.record import dialects
+from agentrunproof.record.jsonable import dump
+from agentrunproof.record.run_writer import RunWriter
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Step:
+    """Something that happened.
+
+    Args:
+        agent: who did it, or empty.
+        start: when it began, in nanoseconds since 1970, or None.
+        end: when it ended.
+        inside: the tool call that it is a part of.
+        kept: what the trace says besides, kept in the run's event as ``source``.
+        guessed: the times only put it in its place; the trace doesn't say them.
+    """
+
+    agent: str = ""
+    start: int | None = None
+    end: int | None = None
+    inside: ToolStep | None = None
+    kept: Json = field(default_factory=dict)
+    guessed: bool = False
+
+
+@dataclass
+class ModelStep(Step):
+    """A request to a model.
+
+    Args:
+        dialect: one of `record.dialects.NAMES`.
+        body: the request.
+        reply: the literal reply, None if there is none.
+        error: why it failed: ``type`` and ``message``.
+        inferred: the trace doesn't hold this request by itself, only as the history of a later
+            one or as a conversation.
+    """
+
+    dialect: str = "openai.chat"
+    body: Json = field(default_factory=dict)
+    reply: Any = None
+    error: dict[str, str] | None = None
+    inferred: bool = False
+
+    def asks(self) -> list[Json]:
+        """The tool calls that the model asked for.
+
+        Raises:
+            RecordError: ``IMPORT_SHAPE``: the reply is none of the dialect.
+        """
+        if self.reply is None:
+            return []
+        try:
+            return list(dialects.decision(self.dialect, self.reply)["tool_calls"])
+        except (AttributeError, TypeError):
+            raise RecordError("IMPORT_SHAPE", f"a reply in it is none of {self.dialect}: "
+                              f"{dump(self.reply).decode('utf-8')[:200]}",
+                              "export the trace again") from None
+
+
+@dataclass
+class ToolStep(Step):
+    """A tool call; `done` says whether its end is known.
+
+    Args:
+        tool: its name.
+        arguments: what it was called with, None if the trace doesn't say.
+        output: what it returned.
+        error: why it failed.
+        id: the id that the model gave the call.
+        asked_by: the request whose reply asked for it.
+    """
+
+    tool: str = ""
+    arguments: Any = None
+    output: Any = None
+    error: dict[str, str] | None = None
+    id: str = ""
+    done: bool = False
+    asked_by: ModelStep | None = None
+
+
+@dataclass
+class SpanStep(Step):
+    """Something that is neither: an agent's turn, a chain, a retriever."""
+
+    type: str = ""
+    name: str = ""
+    error: str = ""
+
+
+@dataclass
+class Draft:
+    """What was understood, in the order of happening.
+
+    Args:
+        name: what the run is called.
+        fields: what the file says about the run as a whole; kept in the run's first event.
+        left: what was not taken over, counted by name.
+        notes: what a user must be told.
+    """
+
+    name: str
+    steps: list[Step] = field(default_factory=list)
+    fields: Json = field(default_factory=dict)
+    left: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def models(self) -> list[ModelStep]:
+        """The requests to models."""
+        return [step for step in self.steps if isinstance(step, ModelStep)]
+
+    def tools(self) -> list[ToolStep]:
+        """The tool calls."""
+        return [step for step in self.steps if isinstance(step, ToolStep)]
+
+
+def messages(draft: Draft) -> int:
+    """How many different messages the requests and replies of a draft hold."""
+    seen: set[bytes] = set()
+    known: dict[int, Any] = {}  # the same object stands in many requests
+    replies = 0
+    models = draft.models()
+    for number, step in enumerate(models):
+        after = models[number + 1] if number + 1 < len(models) else None
+        items = _items(step)
+        for item in items:
+            if id(item) not in known:
+                known[id(item)] = item
+                seen.add(dump(item))
+        if step.reply is not None and (after is None or len(_items(after)) <= len(items)):
+            replies += 1  # else it stands in the next request
+    return len(seen) + replies
+
+
+def _items(step: ModelStep) -> list[Any]:
+    items = step.body.get("messages", step.body.get("input"))
+    return items if isinstance(items, list) else [items]
+
+
+def to_bytes(draft: Draft, **about: Any) -> bytes:
+    """The run file of a draft; `about` says where it is from, in its first event."""
+    lines: list[bytes] = []
+    writer = RunWriter(lines.append)
+    _Writing(writer, draft).write(about)
+    return b"".join(lines)
+
+
+class _Writing:
+    """Writes starts and ends in the order of their times, if all are known; else step by step."""
+
+    def __init__(self, writer: RunWriter, draft: Draft) -> None:
+        self._writer = writer
+        self._draft = draft
+        self._ids: dict[int, str] = {}
+        numbers: Counter[str] = Counter()
+        for step in draft.steps:
+            kind = {ModelStep: "m", ToolStep: "t", SpanStep: "s"}[type(step)]
+            numbers[kind] += 1
+            self._ids[id(step)] = f"{kind}{numbers[kind]}"
+
+    def write(self, about: Json) -> None:
+        draft = self._draft
+        starts = [step.start for step in draft.steps if step.start is not None]
+        self._writer.start(draft.name, clock=_clock(min(starts, default=None)), **about,
+                           **({"fields": draft.fields} if draft.fields else {}))
+        for _, step, begins in self._order():
+            common: Json = {"agent": step.agent, "parent": self._ids[id(step.inside)] if step.inside
+                      else "", "clock": None if step.guessed
+                      else _clock(step.start if begins else step.end)}
+            if begins and step.kept:
+                common["source"] = step.kept
+            if isinstance(step, ModelStep):
+                self._model(step, begins, common)
+            elif isinstance(step, ToolStep):
+                self._tool(step, begins, common)
+            elif isinstance(step, SpanStep):
+                self._span(step, begins, common)
+        ends = [step.end for step in draft.steps if step.end is not None]
+        outcome = self._outcome()
+        if outcome:
+            self._writer.finish(outcome, clock=_clock(max(ends, default=None)))
+
+    def _outcome(self) -> str:
+        """How the run ended, by its last request; empty if that is still open."""
+        models = self._draft.models()
+        failed = any(isinstance(step, SpanStep) and step.type == "agent" and step.error
+                     for step in self._draft.steps)
+        if failed or (models and models[-1].error is not None):
+            return "raised"
+        return "" if models and models[-1].reply is None else "completed"
+
+    def _order(self) -> Iterator[tuple[int, Step, bool]]:
+        steps = self._draft.steps
+        timed = all(step.start is not None and step.end is not None for step in steps)
+        moments: list[tuple[int, Step, bool]] = []
+        for number, step in enumerate(steps):
+            start = step.start if timed and step.start is not None else number
+            end = step.end if timed and step.end is not None else number
+            moments.append((start, step, True))
+            moments.append((max(start, end), step, False))  # clocks may run backwards
+        return iter(sorted(moments, key=lambda moment: moment[0]))
+
+    def _model(self, step: ModelStep, begins: bool, common: Json) -> None:
+        call = self._ids[id(step)]
+        if begins:
+            self._writer.model_called(call, step.dialect, step.body, **common,
+                                      inferred=step.inferred or None)
+        elif step.error is not None:
+            self._writer.event("model_failed", call=call, error=step.error, **common)
+        elif step.reply is not None:
+            self._writer.model_responded(call, step.reply, **common)
+
+    def _tool(self, step: ToolStep, begins: bool, common: Json) -> None:
+        call = self._ids[id(step)]
+        if begins:
+            by = step.asked_by
+            self._writer.event("tool_started", call=call, tool=step.tool, tool_call_id=step.id,
+                               asked_by=self._ids[id(by)] if by else "",
+                               arguments=step.arguments, **common)
+        elif step.error is not None:
+            self._writer.event("tool_failed", call=call, error=step.error, **common)
+        elif step.done:
+            self._writer.event("tool_finished", call=call, output=step.output, **common)
+
+    def _span(self, step: SpanStep, begins: bool, common: Json) -> None:
+        self._writer.event("span_started" if begins else "span_finished",
+                           span=int(self._ids[id(step)][1:]) - 1, type=step.type, name=step.name,
+                           error="" if begins else step.error, **common)
+
+
+def _clock(nanoseconds: int | None) -> dict[str, float] | None:
+    return None if nanoseconds is None else {"at": nanoseconds / 1e9}

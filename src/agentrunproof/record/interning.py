@@ -1,0 +1,116 @@
+"""Content that stands once: values by number, and lists as growths of earlier lists.
+
+Each request of an agent repeats the whole conversation before it. What is written costs only what
+is new: a value seen before is its number, and a list that begins as an earlier one did is that
+list's number, how much of it stays, and the numbers of what follows. What is old is recognised
+without being read as JSON again (`record.beginnings`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentrunproof.record.beginnings import Listed, Snapshots, Texts
+from agentrunproof.record.jsonable import dump, plain
+
+#: Texts and tables of a request beyond this size in bytes become items.
+SMALL = 200
+
+
+class Interner:
+    """Gives numbers to content and emits what is new.
+
+    Args:
+        emit: takes each new line of a run file that says what a number stands for.
+        change: what is done to each value before it is written (secrets taken out).
+        lost: told the type of each value that cannot be written.
+    """
+
+    def __init__(self, emit: Callable[[dict[str, Any]], None], change: Callable[[Any], Any],
+                 lost: Callable[[str], None]) -> None:
+        self._emit = emit
+        self._change = change
+        self._lost = lost
+        self._numbers: dict[bytes, int] = {}
+        self._lists = 0
+        self._snapshots: dict[str, Snapshots] = {}
+        self._texts = Texts()
+
+    def item(self, value: Any) -> int:
+        """The number of a plain JSON value."""
+        key = hashlib.sha256(dump(value)).digest()
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers)
+            self._emit({"item": self._numbers[key], "value": self._change(value)})
+        return self._numbers[key]
+
+    def body(self, body: Mapping[str, Any] | bytes) -> dict[str, Any]:
+        """A request body in stored form.
+
+        Args:
+            body: the request's table, or its JSON text as it was sent.
+
+        Returns:
+            ``body`` with null where something is taken out; ``lists`` and ``items`` with the
+            numbers of what was taken out, by key.
+
+        Raises:
+            ValueError: the text is not a JSON table.
+        """
+        lists: dict[str, int] = {}
+        items: dict[str, int] = {}
+        if isinstance(body, bytes):
+            table = self._read(body, lists)
+        else:
+            table = dict(body)
+        for key, value in table.items():
+            if key not in lists and isinstance(value, list | tuple):
+                lists[key] = self._list(key, list(value))
+        rest: dict[str, Any] = {}
+        for key, value in table.items():
+            rest[key] = None
+            if key not in lists:
+                small = plain(value, self._lost)
+                if isinstance(small, str | dict) and len(dump(small)) > SMALL:
+                    items[key] = self.item(small)
+                else:
+                    rest |= self._change({key: small})  # the key may say that it is secret
+        return {"body": rest, **({"lists": lists} if lists else {}),
+                **({"items": items} if items else {})}
+
+    def _list(self, key: str, values: list[Any]) -> int:
+        snapshots = self._snapshots.setdefault(key, Snapshots())
+        base, kept = snapshots.nearest(values)
+        if base is not None and kept == len(values) == len(base.items):
+            return base.number
+        new = [plain(value, self._lost) for value in values[kept:]]
+        made = self._grow(base, kept, new)
+        snapshots.remember(made, base, kept, values, new)
+        return made.number
+
+    def _read(self, text: bytes, lists: dict[str, int]) -> dict[str, Any]:
+        """The table of a JSON text; its growing list is numbered and left without elements."""
+        read = self._texts.read(text)
+        if read.key:
+            new = read.table[read.key]
+            base = read.base
+            if base is None or new or read.kept < len(base.items):
+                base = self._grow(base, read.kept, new)
+                self._texts.remember(base, read)
+            lists[read.key] = base.number
+        return read.table
+
+    def _grow(self, base: Listed | None, kept: int, new: list[Any]) -> Listed:
+        """Number a list that begins with the first `kept` elements of `base`."""
+        items = [self.item(value) for value in new]
+        line: dict[str, Any] = {"list": self._lists, "items": items}
+        if base is not None and kept:
+            line["after"] = base.number
+            if kept < len(base.items):
+                line["keep"] = kept
+            items = base.items[:kept] + items
+        self._emit(line)
+        self._lists += 1
+        return Listed(line["list"], items)

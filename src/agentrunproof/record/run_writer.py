@@ -1,0 +1,126 @@
+"""Writing a run: events and content as lines of a run file (read back by `record.run`).
+
+For recorders and importers alike::
+
+    lines: list[bytes] = []
+    writer = RunWriter(lines.append)
+    writer.start("inbox")
+    writer.model_called("m1", "openai.chat", {"model": "x", "messages": [...]})
+    writer.model_responded("m1", reply)
+    writer.finish("completed")
+    store.write(path, b"".join(lines))
+
+Not safe for threads by itself: who writes from several holds a lock (as `recorders` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentrunproof.record import dialects
+from agentrunproof.record.interning import Interner
+from agentrunproof.record.jsonable import dump, plain
+
+SCHEMA = "agentrunproof/run/1"
+
+#: Fields that hold an event together with others; they are written as they are.
+_LINKS = ("schema", "call", "parent", "asked_by", "dialect")
+
+Clock = Mapping[str, float]
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+class RunWriter:
+    """Writes one run.
+
+    Args:
+        emit: takes the bytes of one event, with the content it is the first to use: whole lines.
+        change: what is done to each value before it is written, such as taking secrets out.
+    """
+
+    def __init__(self, emit: Callable[[bytes], None],
+                 change: Callable[[Any], Any] = _unchanged) -> None:
+        #: What could not be written, by type; texts stand in its place.
+        self.lost: list[str] = []
+        self._emit = emit
+        self._change = change
+        self._content: list[bytes] = []
+        self._interner = Interner(self._new_content, change, self.lost.append)
+        self._dialects: dict[str, str] = {}
+        self._seq = 0
+
+    def start(self, name: str, *, clock: Clock | None = None, **fields: Any) -> None:
+        """The first event of a run: what it is called, and anything else worth knowing."""
+        self.event("run_started", schema=SCHEMA, name=name, clock=clock, **fields)
+
+    def finish(self, outcome: str, *, clock: Clock | None = None, **fields: Any) -> None:
+        """The last event of a run; `outcome` is one of `record.events.RunOutcome`."""
+        self.event("run_finished", outcome=outcome, clock=clock, **fields)
+
+    def model_called(self, call: str, dialect: str, body: Mapping[str, Any] | bytes, *,
+                     clock: Clock | None = None, **fields: Any) -> None:
+        """A request to a model.
+
+        Args:
+            call: an id of its own within the run.
+            dialect: one of `record.dialects.NAMES`.
+            body: the literal request, as a table or as the JSON text that was sent.
+            clock: times in seconds (``at`` since 1970, ``took``).
+            fields: ``agent``, ``parent`` and the like.
+
+        Raises:
+            RecordError: there is no such dialect.
+            ValueError: the text is no JSON table.
+        """
+        dialects.check(dialect)
+        try:
+            stored = self._interner.body(body)
+        except BaseException:
+            self._flush()  # what got a number must stand in the file
+            raise
+        self._dialects[call] = dialect
+        self.event("model_called", call=call, dialect=dialect, clock=clock, **fields, **stored)
+
+    def model_responded(self, call: str, reply: Any, *, clock: Clock | None = None,
+                        **fields: Any) -> dialects.Decision:
+        """The literal reply to a request.
+
+        Args:
+            call: the id of the request.
+            reply: what the API, or a model of one's own, answered.
+            clock: times in seconds.
+            fields: ``agent``, ``parent``; ``partial`` for a stream that broke off.
+
+        Returns:
+            What the model decided.
+        """
+        reply = plain(reply, self.lost.append)
+        decision = dialects.decision(self._dialects.pop(call), reply)
+        self.event("model_responded", call=call, decision=decision, reply=reply, clock=clock,
+                   **fields)
+        return decision
+
+    def event(self, kind: str, *, clock: Clock | None = None, **fields: Any) -> None:
+        """Any event of the vocabulary (`record.events`); empty and absent fields are left out."""
+        line: dict[str, Any] = {"seq": self._seq, "kind": kind}
+        for name, value in fields.items():
+            if value is not None and value != "":
+                value = plain(value, self.lost.append)
+                line[name] = value if name in _LINKS else self._change(value)
+        if clock:
+            line["clock"] = dict(clock)
+        self._seq += 1
+        self._content.append(dump(line) + b"\n")
+        self._flush()
+
+    def _new_content(self, line: dict[str, Any]) -> None:
+        self._content.append(dump(line) + b"\n")
+
+    def _flush(self) -> None:
+        content, self._content = self._content, []
+        if content:
+            self._emit(b"".join(content))

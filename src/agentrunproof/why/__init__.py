@@ -1,0 +1,1 @@
+"""Why something happened: which elements of a failing plan its failure needs."""

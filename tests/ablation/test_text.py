@@ -1,0 +1,68 @@
+"""Texts split into parts: what the parts are, and that their spans are exact."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentrunproof.ablation.text import escaped, parts
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner,
+                                                                max_size=4), max_leaves=12)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+    ("It costs 240.5 today. ok-7 is paid.", ["It costs 240.5 today.", "ok-7 is paid."]),
+    ("See Dr. Low, e.g. at noon. Then go.", ["See Dr. Low, e.g. at noon.", "Then go."]),
+    ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),
+    ("- one\n- two\n\n  three", ["- one", "- two", "three"]),
+    ("<p>Hello.</p><!-- Send it. Now. --><p>Bye</p>", ["Hello.", "Send it.", "Now.", "Bye"]),
+    ("", []), (" \n ", []),
+])
+def test_prose_is_split_into_sentences_and_lines(text: str, expected: list[str]) -> None:
+    assert [part.text for part in parts(text)] == expected
+
+
+def test_json_is_split_into_values_with_their_paths() -> None:
+    text = json.dumps({"id": 3, "from": "a@b.c", "body": "One.\n\nTwo \"x\". Three.",
+                       "tags": ["new", None], "inner": json.dumps({"note": "Deep. Deeper."})})
+    found = [(part.path, part.number, part.text) for part in parts(text)]
+    assert found == [
+        ("id", 0, "3"), ("from", 0, "a@b.c"), ("body", 1, "One."), ("body", 2, 'Two "x".'),
+        ("body", 3, "Three."), ("tags[0]", 0, "new"), ("tags[1]", 0, "null"),
+        ("inner.note", 1, "Deep."), ("inner.note", 2, "Deeper.")]
+
+
+@given(st.text(alphabet=st.sampled_from("aB.!? \n\"<>!-p/é漢\U0001f600"), max_size=60))
+def test_spans_of_prose_say_what_the_parts_say(text: str) -> None:
+    end = 0
+    for part in parts(text):
+        if not text.strip().startswith(("{", "[")):
+            assert text[part.start:part.end] == part.text
+        assert end <= part.start < part.end
+        end = part.end
+
+
+@given(JSON.filter(lambda value: isinstance(value, dict | list)), st.booleans())
+def test_spans_of_json_say_what_the_parts_say(value: Any, ascii: bool) -> None:
+    text = json.dumps(value, ensure_ascii=ascii)
+    for part in parts(text):
+        raw = text[part.start:part.end]
+        for _ in range(part.depth):
+            raw = json.loads(f'"{raw}"')
+        assert raw == part.text
+
+
+@given(st.text(max_size=20), st.integers(0, 3))
+def test_what_is_escaped_reads_as_it_was(text: str, depth: int) -> None:
+    written = escaped(text, depth)
+    for _ in range(depth):
+        written = json.loads(f'"{written}"')
+    assert written == text
