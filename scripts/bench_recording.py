@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -78,7 +77,7 @@ def recording(steps: int, where: Path, prepare: Callable[[Json], Any]) -> tuple[
 
 
 READ = """if True:
-    import resource, sys, time
+    import re, sys, time
     from pathlib import Path
     from agentrunproof.runs import folder
     begun = time.process_time()
@@ -86,7 +85,9 @@ READ = """if True:
     loaded = time.process_time() - begun
     run.body(run.call("last"))
     body = time.process_time() - begun - loaded
-    print(loaded, body, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    # not getrusage: that counts what the parent had before it started this program
+    peak = re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())
+    print(loaded, body, int(peak[1]) // 1024)
 """
 
 
@@ -124,8 +125,6 @@ def main() -> None:
             loaded, body, memory = reading(options.megabytes, Path(name), size)
             print(f"read {options.megabytes} MB of texts of {size:>4} bytes: {loaded:5.2f} s CPU, "
                   f"{memory} MiB; last request rebuilt in {body:4.2f} s")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"memory of this process: {peak} MiB")
 
 
 if __name__ == "__main__":
