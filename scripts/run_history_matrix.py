@@ -76,7 +76,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "history", metavar="DIR")
     parser.add_argument("--canonical", action="store_true", help="make evidence")
     options = parser.parse_args(words)
-    if options.canonical and (options.rows, options.python) != ("", PYTHON):
+    if options.canonical and (options.rows or options.python != PYTHON):
         parser.error(f"evidence is of all rows, on Python {PYTHON}")
     return options
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -13,21 +12,15 @@ from agentrunproof.lab import expected
 from agentrunproof.lab.expected import KnownFailure
 from agentrunproof.record import matrix
 from agentrunproof.record.matrix import Matrix
+from tests import scripts
 from tests.matrices import history
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "update_known_failures.py"
 HEADER = "# Known failures.\n# One table each:\n#   [[failure]]\n"
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("update_known_failures", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return scripts.load("update_known_failures")
 
 
 def made(script: ModuleType, letters: str, before: str, folder: Path,

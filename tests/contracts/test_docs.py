@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from typing import Any
 
 from agentrunproof.contracts.registry import CONTRACTS
+from tests import scripts
 
 ROOT = Path(__file__).resolve().parents[2]
 STALE = "stale: run scripts/update_docs.py"
 
 
-def _script() -> Any:
-    spec = importlib.util.spec_from_file_location(
-        "update_docs", ROOT / "scripts" / "update_docs.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_of_contracts_is_the_one_the_code_makes() -> None:
     page = (ROOT / "docs" / "contracts.md").read_text(encoding="utf-8")
-    assert page == _script().contracts_page(), STALE
+    assert page == scripts.load("update_docs").contracts_page(), STALE
     for contract in CONTRACTS:
         assert all(f"`{code}`" in page for code in contract.codes)
 
 
 def test_page_and_picture_of_the_history_are_those_of_the_evidence() -> None:
-    script = _script()
+    script = scripts.load("update_docs")
     recorded = script.recorded_history()
     page = (ROOT / "docs" / "history.md").read_text(encoding="utf-8")
     picture = (ROOT / "docs" / "images" / "history.svg").read_text(encoding="utf-8")
