@@ -17,7 +17,6 @@ Exit status 1 if a row does not hold, 2 if it could not be run.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import functools
 import sys
 import tempfile
@@ -25,17 +24,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentrunproof import canonical
 from agentrunproof.checker.bundle import CERTIFICATES
 from agentrunproof.checker.members import name_of
 from agentrunproof.errors import AgentRunProofError, LabError
 from agentrunproof.lab import evidence, executors, history, locks
 from agentrunproof.lab.columns import Job, Result, run_column
 from agentrunproof.plan import catalog
-from agentrunproof.record import certificate as records
 from agentrunproof.record import history as histories
-from agentrunproof.record import layout
-from agentrunproof.record.certificate import Envelope
 from agentrunproof.record.matrix import Column
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,11 +46,11 @@ def main(words: Sequence[str] | None = None) -> int:
         commit = evidence.clean_commit(ROOT) if options.canonical else None
         rows = history.load(ROWS, options.rows)
         wanted = history.needed(rows, options.python)
-        with _environments(options.canonical) as work:
+        with tempfile.TemporaryDirectory(prefix="agentrunproof-") as folder:
+            fresh = locks.Locked(LOCKS, Path(folder))
+            work = functools.partial(run_column, provide=fresh) if commit else run_column
             results = _run(wanted, executors.Local(options.jobs, work))
-            homes = [work.keywords["provide"].folder / column.key
-                     for column in wanted] if commit else []
-            made = _record(rows, options, results, commit, homes)
+            made = _record(rows, options, results, commit, Path(folder))
     except AgentRunProofError as error:
         print(f"error: {error} [{error.code}]", file=sys.stderr)
         return 2
@@ -81,16 +76,6 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-@contextlib.contextmanager
-def _environments(canonical: bool):
-    """How a column is run: in a cached environment, or in a new one of a lock."""
-    if not canonical:
-        yield functools.partial(run_column)
-        return
-    with tempfile.TemporaryDirectory(prefix="agentrunproof-") as folder:
-        yield functools.partial(run_column, provide=locks.Locked(LOCKS, Path(folder)))
-
-
 def _run(wanted: dict[Column, set[str]], executor: executors.Local) -> dict[Column, Result]:
     tasks = [(Job({id: catalog.load(id) for id in sorted(ids)}), column)
              for column, ids in sorted(wanted.items(), key=lambda pair: pair[0].order)]
@@ -105,29 +90,28 @@ def _run(wanted: dict[Column, set[str]], executor: executors.Local) -> dict[Colu
 
 
 def _record(rows: Sequence[history.Declared], options: argparse.Namespace,
-            results: dict[Column, Result], commit: str | None, homes: list[Path]
+            results: dict[Column, Result], commit: str | None, environments: Path
             ) -> histories.History:
     """Write certificates, record and, for evidence in which all rows hold, the bundle."""
-    members: dict[str, bytes] = {}
-    envelopes: dict[tuple[str, Column], Envelope] = {}
     for column, result in results.items():
         for scenario, error in result.errors.items():
             print(f"{scenario} on {column.key}: {error}", file=sys.stderr)
-        for scenario, data in result.certificates.items():
-            members[CERTIFICATES + name_of(column, scenario)] = data
-            envelopes[scenario, column] = records.read_envelope(canonical.parse(data))
-    findings = {place: layout.of_certificate(found) for place, found in envelopes.items()}
-    findings |= {(scenario, column): layout.of_error(error.code)
-                 for column, result in results.items() for scenario, error in result.errors.items()}
-    made = history.build(rows, options.python, findings)
+    made = history.build(rows, options.python, {
+        (scenario, column): finding for column, result in results.items()
+        for scenario, finding in result.findings().items()})
+    members = {CERTIFICATES + name_of(column, scenario): data
+               for column, result in results.items()
+               for scenario, data in result.certificates.items()}
     members[evidence.RECORD] = histories.FORM.to_bytes(made)
     whole = None
     if commit is not None and not any(map(histories.broken, made.rows)):
         if evidence.clean_commit(ROOT) != commit:
             raise LabError("CHECKOUT_CHANGED", "another commit was checked out meanwhile")
-        producers = [found.producer for found in envelopes.values()]
-        whole = evidence.describe(commit, evidence.conditions(producers, homes), LOCKS,
-                                  [column.sdk for column in results], members)
+        producers = [envelope.producer for result in results.values()
+                     for envelope in result.envelopes().values()]
+        where = evidence.conditions(producers, [environments / column.key for column in results])
+        whole = evidence.describe(commit, where, LOCKS, [column.sdk for column in results],
+                                  members)
     evidence.replace(options.out, members, whole)
     return made
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentrunproof import canonical
 from agentrunproof.attest import sums
-from agentrunproof.cli.evidence import COVERED
 from agentrunproof.lab import evidence
 from agentrunproof.record import store
 
@@ -14,11 +12,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
-    names = [f"{folder}/{name}" for folder in COVERED for name in evidence.files_in(ROOT / folder)]
-    digests = {name: canonical.digest_bytes(store.read(ROOT / name)).split(":")[1]
-               for name in names}
+    digests = {name: evidence.checksum(ROOT / name) for name in evidence.covered(ROOT)}
     store.write(ROOT / "SHA256SUMS", sums.text(digests).encode())
-    print(f"{len(digests)} files in {', '.join(COVERED)}")
+    print(f"{len(digests)} files in {', '.join(sums.COVERED)}")
 
 
 if __name__ == "__main__":

@@ -28,9 +28,10 @@ from agentrunproof.record.certificate import Certificate, Sdk
 from agentrunproof.record.document import id_of
 from agentrunproof.record.events import Event
 from agentrunproof.record.history import Bug, Side
-from agentrunproof.record.lock import SDK, Lock, Wheel
+from agentrunproof.record.lock import Lock, Wheel
 from agentrunproof.record.matrix import Column
 from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.record.sdk_releases import DISTRIBUTION
 from tests.plans import greeting
 
 CHECK, CODE = "hook_order", "HOOK_MISSING"
@@ -183,4 +184,4 @@ class Bundle:
 def lock_of(sdk: str) -> Lock:
     """A lock of two wheels, as none was ever made."""
     return Lock((Wheel("openai", "1.66.2", "sha256:" + "1" * 64),
-                 Wheel(SDK, sdk, canonical.digest_bytes(sdk.encode()))))
+                 Wheel(DISTRIBUTION, sdk, canonical.digest_bytes(sdk.encode()))))

@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "recorders": {"runs", "record", "canonical", "shape", "errors"},
     "importers": {"runs", "record", "canonical", "shape", "errors"},
     "report": {"contracts", "record", "plan", "canonical", "shape", "errors"},
-    "lab": {"checker", "contracts", "record", "plan", "canonical", "shape", "errors"},
+    "lab": {"attest", "checker", "contracts", "record", "plan", "canonical", "shape", "errors"},
     "why": {"ablation", "lab", "checker", "report", "contracts", "record", "plan", "canonical",
             "shape", "errors"},
     "api": {"checker", "contracts", "record", "plan", "canonical", "shape", "errors", "sdk",

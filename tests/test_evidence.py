@@ -9,10 +9,10 @@ import pytest
 
 from agentrunproof import canonical
 from agentrunproof.attest import sums
+from agentrunproof.attest.sums import COVERED
 from agentrunproof.checker import bundle as checker
 from agentrunproof.checker.bundle import CERTIFICATES
 from agentrunproof.checker.members import name_of
-from agentrunproof.cli.evidence import COVERED
 from agentrunproof.contracts import registry
 from agentrunproof.contracts.base import Violation
 from agentrunproof.lab import evidence, history, locks

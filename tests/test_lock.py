@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from agentrunproof.errors import RecordError
 from agentrunproof.record import lock
-from agentrunproof.record.lock import SDK, Lock, Wheel
+from agentrunproof.record.lock import Lock, Wheel
+from agentrunproof.record.sdk_releases import DISTRIBUTION
 
 DIGEST = "sha256:" + "a" * 64
 LOCK = f"""# openai-agents 0.19.4
@@ -24,7 +25,7 @@ NAMES = st.lists(st.text("az09", min_size=1), min_size=1, max_size=3).map("-".jo
 
 @st.composite
 def locks(draw: st.DrawFn) -> Lock:
-    names = draw(st.sets(NAMES, max_size=4)) | {SDK}
+    names = draw(st.sets(NAMES, max_size=4)) | {DISTRIBUTION}
     return Lock(tuple(Wheel(name, draw(VERSIONS), draw(DIGESTS)) for name in sorted(names)))
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from agentrunproof import canonical
 from agentrunproof.attest import sums
+from agentrunproof.attest.sums import COVERED
 from agentrunproof.checker.bundle import CERTIFICATES
 from agentrunproof.cli import commands, exits
-from agentrunproof.cli.evidence import COVERED
 from agentrunproof.record.bundle import MARKER
 from tests.histories import PYTHON, RECORD, Bundle
 

@@ -44,13 +44,17 @@ FAKE_UV = """
 """
 
 
+def replace_uv(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a script in place of uv, and the cache into a folder; gives where its calls are noted."""
+    log, uv = folder / "log", folder / "uv"
+    uv.write_text(textwrap.dedent(script.format(python=sys.executable, log=str(log))).lstrip())
+    uv.chmod(0o755)
+    monkeypatch.setattr("uv.find_uv_bin", lambda: str(uv))
+    monkeypatch.setenv("AGENTRUNPROOF_CACHE", str(folder / "cache"))
+    return log
+
+
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the fake uv, which is now in place, notes its calls."""
-    log = tmp_path / "log"
-    uv = tmp_path / "uv"
-    uv.write_text(textwrap.dedent(FAKE_UV.format(python=sys.executable, log=str(log))).lstrip())
-    uv.chmod(0o755)
-    monkeypatch.setattr("uv.find_uv_bin", lambda: str(uv))
-    monkeypatch.setenv("AGENTRUNPROOF_CACHE", str(tmp_path / "cache"))
-    return log
+    return replace_uv(FAKE_UV, tmp_path, monkeypatch)

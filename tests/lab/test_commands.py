@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from agentrunproof.lab.columns import Job
 from agentrunproof.lab.commands import Command
 from agentrunproof.record.layout import of_exit
 from agentrunproof.record.matrix import Column
+from tests.lab.conftest import replace_uv
 
 #: Makes environments whose interpreter is ours, and notes what is installed into them.
 FAKE_UV = """
@@ -47,13 +46,7 @@ COLUMN = Column(sdk="0.20.0", python="3.12")
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    log = tmp_path / "log"
-    uv = tmp_path / "uv"
-    uv.write_text(textwrap.dedent(FAKE_UV.format(python=sys.executable, log=str(log))).lstrip())
-    uv.chmod(0o755)
-    monkeypatch.setattr("uv.find_uv_bin", lambda: str(uv))
-    monkeypatch.setenv("AGENTRUNPROOF_CACHE", str(tmp_path / "cache"))
-    return log
+    return replace_uv(FAKE_UV, tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -11,12 +11,13 @@ from agentrunproof.errors import LabError, RecordError
 from agentrunproof.lab import environments, locks, uv
 from agentrunproof.lab.environments import Environment
 from agentrunproof.lab.locks import Locked
-from agentrunproof.record.lock import SDK, Lock, Wheel
+from agentrunproof.record.lock import Lock, Wheel
 from agentrunproof.record.matrix import Column
+from agentrunproof.record.sdk_releases import DISTRIBUTION
 
 COLUMN = Column(sdk="0.20.0", python="3.12")
 LOCK = Lock((Wheel("openai", "2.9.0", "sha256:" + "1" * 64),
-             Wheel(SDK, "0.20.0", "sha256:" + "2" * 64)))
+             Wheel(DISTRIBUTION, "0.20.0", "sha256:" + "2" * 64)))
 PURE = "openai-1.0-py3-none-any.whl"
 LINUX = "openai-1.0-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
 MAC = "openai-1.0-cp312-cp312-macosx_11_0_arm64.whl"
@@ -48,7 +49,7 @@ def made_of(names: list[str], *tags: str) -> Environment:
                      for n, name in enumerate(names))
     (home / environments.LOCK).write_text("".join(
         f'[[packages]]\nname = "{name}"\nversion = "1.0"\nwheels = [{found}]\n'
-        for name, found in (("openai", wheels), (SDK, f'{{ url = "https://files/{PURE}", '
+        for name, found in (("openai", wheels), (DISTRIBUTION, f'{{ url = "https://files/{PURE}", '
                                                  f'hashes = {{ sha256 = "{"ab" * 32}" }} }}'))))
     info = home / "lib/python3.12/site-packages/OpenAI-1.0.dist-info"
     (info / "WHEEL").write_text("Wheel-Version: 1.0\n" + "".join(f"Tag: {tag}\n" for tag in tags))
@@ -67,7 +68,7 @@ def test_a_lock_names_the_wheel_that_was_installed(
         names: list[str], tags: list[str], used: int) -> None:
     lock = locks.of_environment(made_of(names, *tags))
     assert lock.wheels == (Wheel("openai", "1.0", f"sha256:{used:064x}"),
-                           Wheel(SDK, "1.0", "sha256:" + "ab" * 32))
+                           Wheel(DISTRIBUTION, "1.0", "sha256:" + "ab" * 32))
 
 
 @pytest.mark.usefixtures("log")
@@ -99,7 +100,7 @@ def test_a_locked_environment_is_new_and_made_of_the_lock_alone(
         locked: Locked, log: Path) -> None:
     said: list[str] = []
     environment = locked(COLUMN, said.append)
-    assert environments.versions(environment) == {"openai": "2.9.0", SDK: "0.20.0"}
+    assert environments.versions(environment) == {"openai": "2.9.0", DISTRIBUTION: "0.20.0"}
     assert (environment.sdk, environment.wheel) == ("0.20.0", LOCK.sdk.digest)
     assert environment.python == uv.interpreter(locked.folder / COLUMN.key)
     venv, sync = (json.loads(line)["args"] for line in log.read_text().splitlines())

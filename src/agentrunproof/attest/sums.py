@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from agentrunproof.errors import RecordError
 
+#: The folders that the project's own list covers, beside the list itself.
+COVERED = ("evidence", "history", "requirements", "scenarios")
+
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\\\n\r]+)")
 
 

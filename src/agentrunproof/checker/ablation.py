@@ -25,7 +25,7 @@ from fractions import Fraction
 
 from agentrunproof.ablation import derivation
 from agentrunproof.checker import binding, procedure
-from agentrunproof.checker.judgement import Judgement, reject
+from agentrunproof.checker.judgement import Judgement, refused, reject
 from agentrunproof.errors import AgentRunProofError
 from agentrunproof.record import ablation as records
 from agentrunproof.record.ablation import Ablation, Arm, leaves_runs, leaves_text
@@ -53,8 +53,7 @@ def check(data: bytes) -> Judgement:
         _check_quotes(record)                                                              # 9
         _check_answer(record)                                                              # 10
     except AgentRunProofError as problem:
-        return Judgement(valid=False, code=problem.code, message=problem.message,
-                         hint=problem.hint, id=id)
+        return refused(problem, id=id)
     return Judgement(valid=True, code="OK", id=id, verdict=record.status)
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 
 from agentrunproof import canonical
 from agentrunproof.checker import binding, history, procedure
-from agentrunproof.checker.judgement import Judgement, reject
+from agentrunproof.checker.judgement import Judgement, refused, reject
 from agentrunproof.checker.members import Assess, Read, refuse_first
 from agentrunproof.errors import AgentRunProofError
 from agentrunproof.record import bundle as bundles
@@ -61,8 +61,7 @@ def check(names: Iterable[str], read: Read, locks: Read | None = None,
         else:
             _check_locks(bundle, locks)                                                    # 7
     except AgentRunProofError as problem:
-        return Judgement(valid=False, code=problem.code, message=problem.message,
-                         hint=problem.hint, id=id)
+        return refused(problem, id=id)
     return Judgement(valid=True, code="OK", id=id, notes=notes)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from agentrunproof.checker import binding, procedure
-from agentrunproof.checker.judgement import Judgement, reject
+from agentrunproof.checker.judgement import Judgement, refused, reject
 from agentrunproof.checker.members import Assess, Members, Read, name_of
 from agentrunproof.contracts import registry
 from agentrunproof.errors import AgentRunProofError
@@ -52,8 +52,7 @@ def check(data: bytes, names: Iterable[str], read: Read, *, reproduced: bool = F
         _check_sides(history, members)                                           # 5, 6 and 7
         _check_rows_show(history)                                                          # 8
     except AgentRunProofError as problem:
-        return Judgement(valid=False, code=problem.code, message=problem.message,
-                         hint=problem.hint, id=id)
+        return refused(problem, id=id)
     return Judgement(valid=True, code="OK", id=id, notes=tuple(members.notes()))
 
 
@@ -74,7 +73,7 @@ def _check_form(history: History) -> None:
         contract = registry.find(bug.check)
         if contract is None or bug.code not in contract.codes:
             reject("CHECK_UNKNOWN", f"{_title(bug)}: no check fails like that")
-        if bug.universal != (bug.check != histories.OWN):
+        if bug.universal != histories.is_universal(bug.check):
             reject("UNIVERSAL_WRONG", f"{_title(bug)}: whether the check watches every run is "
                    "said wrongly")
         if bug.bug is not None and bug.bug not in bug.upstream:

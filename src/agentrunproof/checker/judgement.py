@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from agentrunproof.errors import RecordError
+from agentrunproof.errors import AgentRunProofError, RecordError
 from agentrunproof.record.result import CheckResult
 
 
@@ -38,6 +38,17 @@ class Judgement:
     profile: str = "public"
     notes: tuple[str, ...] = ()
     underived: int = 0
+
+
+def refused(problem: AgentRunProofError, **found: Any) -> Judgement:
+    """The judgement of a record that an error ended.
+
+    Args:
+        problem: what did not hold.
+        found: fields of the judgement that were known by then.
+    """
+    return Judgement(valid=False, code=problem.code, message=problem.message, hint=problem.hint,
+                     **found)
 
 
 def reject(code: str, message: str, hint: str = "") -> NoReturn:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentrunproof.checker import binding, procedure
-from agentrunproof.checker.judgement import Judgement, reject
+from agentrunproof.checker.judgement import Judgement, refused, reject
 from agentrunproof.checker.members import Assess, Members, Read, name_of
 from agentrunproof.errors import AgentRunProofError
 from agentrunproof.record import layout
@@ -54,8 +54,7 @@ def check(data: bytes, names: Iterable[str], read: Read, *, extra: bool = False,
         _check_derivation(matrix, findings)                                                # 7
         notes = (*_reported(matrix), *members.notes())
     except AgentRunProofError as problem:
-        return Judgement(valid=False, code=problem.code, message=problem.message,
-                         hint=problem.hint, id=id)
+        return refused(problem, id=id)
     return Judgement(valid=True, code="OK", id=id, notes=notes)
 
 

@@ -32,7 +32,7 @@ from typing import Any
 
 from agentrunproof import canonical
 from agentrunproof.checker import binding, coherence, course, known, provenance
-from agentrunproof.checker.judgement import Judgement, reject
+from agentrunproof.checker.judgement import Judgement, refused, reject
 from agentrunproof.contracts import registry
 from agentrunproof.errors import AgentRunProofError
 from agentrunproof.plan.model import Plan
@@ -59,8 +59,7 @@ def assess(data: bytes, *, reproduced: bool | None = False) -> tuple[Judgement, 
     try:
         return _steps(data, found, reproduced)
     except AgentRunProofError as problem:
-        return Judgement(valid=False, code=problem.code, message=problem.message,
-                         hint=problem.hint, **found), None
+        return refused(problem, **found), None
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as problem:
         # Shapes are checked, but contents are anyone's: what makes no sense to a rule is refused.
         return Judgement(valid=False, code="RECORD_SENSELESS", message="the contents make no "

@@ -79,14 +79,14 @@ def load(file: str) -> Certificate:
 
 def _check(file: str, reproduced: bool | None) -> dict[str, Any]:
     """The judgement of one file as a table."""
-    from agentrunproof.checker import Judgement, check
+    from agentrunproof.checker import check
+    from agentrunproof.checker.judgement import refused
     from agentrunproof.shape import encode
 
     try:
         judgement = check(_read(file), reproduced=reproduced)
     except RecordError as error:
-        judgement = Judgement(valid=False, code=error.code, message=error.message,
-                              hint=error.hint)
+        judgement = refused(error)
     table = {field: value for field, value in vars(judgement).items() if field != "checks"}
     return {"file": file, **encode(table), "checks": encode(judgement.checks)}
 

@@ -10,9 +10,6 @@ import typer
 from agentrunproof.cli import matrices
 from agentrunproof.errors import RecordError
 
-#: What ``SHA256SUMS`` covers, beside the list itself.
-COVERED = ("evidence", "history", "requirements", "scenarios")
-
 
 def check_history_matrix(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A history matrix.")],
@@ -68,22 +65,21 @@ def check_sums(
     """Hold SHA256SUMS against the folders beside it, of which it must name every file."""
     from agentrunproof import canonical
     from agentrunproof.attest import sums
-    from agentrunproof.checker.judgement import Judgement
+    from agentrunproof.checker.judgement import Judgement, refused
     from agentrunproof.lab import evidence
     from agentrunproof.record import store
 
     data = store.read(file)
-    names = [f"{folder}/{name}" for folder in COVERED
-             for name in evidence.files_in(_folder(file.parent / folder))]
+    for folder in sums.COVERED:
+        _folder(file.parent / folder)
     try:
-        named = sums.check(
-            data.decode("utf-8", "replace"), COVERED, names,
-            lambda name: canonical.digest_bytes(store.read(file.parent / name)).split(":")[1])
+        named = sums.check(data.decode("utf-8", "replace"), sums.COVERED,
+                           evidence.covered(file.parent),
+                           lambda name: evidence.checksum(file.parent / name))
         judgement = Judgement(valid=True, code="OK", id=canonical.digest_bytes(data),
-                              notes=(f"{named} files in {', '.join(COVERED)}",))
+                              notes=(f"{named} files in {', '.join(sums.COVERED)}",))
     except RecordError as problem:
-        judgement = Judgement(valid=False, code=problem.code, message=problem.message,
-                              hint=problem.hint)
+        judgement = refused(problem)
     return matrices.tell(file, judgement, as_json)
 
 

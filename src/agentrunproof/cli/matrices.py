@@ -97,9 +97,11 @@ def jury_of(members: dict[str, Path], *, reproduced: bool = False) -> Iterator[J
     from agentrunproof.lab.jury import Jury
 
     progress = Progress()
-    yield Jury(members, reproduced=reproduced,
-               tick=lambda done, total: progress.step("certificates", f"{done} of {total}"))
-    progress.clear()
+    try:
+        yield Jury(members, reproduced=reproduced,
+                   tick=lambda done, total: progress.step("certificates", f"{done} of {total}"))
+    finally:
+        progress.clear()
 
 
 def read(path: Path) -> Matrix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from agentrunproof.importers import genai, langfuse, linking, openinference, openllmetry, spans
@@ -107,23 +108,21 @@ def _sort(made: Draft) -> None:
         made.steps.sort(key=lambda step: step.start or 0)
 
 
-def _of_otlp(source: Source) -> str:
-    try:
-        spans.of_source(source)
-    except NotThisFormat as reason:
-        return str(reason)
-    return ""
+def _why_not(read: Callable[[Source], object]) -> Callable[[Source], str]:
+    """Tells why a source is not of the format that `read` reads, or nothing if it is."""
+    def tell(source: Source) -> str:
+        try:
+            read(source)
+        except NotThisFormat as reason:
+            return str(reason)
+        return ""
+
+    return tell
 
 
-def _of_langfuse(source: Source) -> str:
-    try:
-        langfuse.of_source(source)
-    except NotThisFormat as reason:
-        return str(reason)
-    return ""
-
-
-OTLP = Format("otlp", "resourceSpans, or spans with name, times and attributes", _of_otlp,
+OTLP = Format("otlp", "resourceSpans, or spans with name, times and attributes",
+              _why_not(spans.of_source),
               lambda source, _: draft(source, *spans.of_source(source)))
-LANGFUSE = Format("langfuse", "observations with type and startTime", _of_langfuse,
+LANGFUSE = Format("langfuse", "observations with type and startTime",
+                  _why_not(langfuse.of_source),
                   lambda source, _: draft(source, *langfuse.of_source(source)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from agentrunproof.errors import RecordError
+from agentrunproof.record.run_reader import check_encoding
 
 Json = dict[str, Any]
 
@@ -52,7 +53,10 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Source:
     Raises:
         RecordError: ``IMPORT_ENCODING``, ``IMPORT_EMPTY``, ``IMPORT_SYNTAX``, with the line.
     """
-    _check_start(data, name)
+    check_encoding(data, name, "IMPORT")
+    if not data.strip():
+        raise RecordError("IMPORT_EMPTY", f"{name}: empty: there is no trace in it",
+                          "export it again")
     if b"\n" in data.strip() and _begins_lines(data):
         return _lines(data, name, skip_bad)
     try:
@@ -108,18 +112,6 @@ def found(value: Any) -> str:
     if isinstance(value, list):
         return f"a list of {len(value)}, first {found(value[0])}" if value else "an empty list"
     return "null" if value is None else f"{value!r:.40}"
-
-
-def _check_start(data: bytes, name: str) -> None:
-    if data.startswith(b"\xef\xbb\xbf"):
-        raise RecordError("IMPORT_ENCODING", f"{name}: starts with a byte order mark",
-                          "save it as UTF-8 without BOM")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data[:4]:
-        raise RecordError("IMPORT_ENCODING", f"{name}: not UTF-8 (it looks like UTF-16 or a binary "
-                          "file)", "save it as UTF-8")
-    if not data.strip():
-        raise RecordError("IMPORT_EMPTY", f"{name}: empty: there is no trace in it",
-                          "export it again")
 
 
 def _begins_lines(data: bytes) -> bool:

@@ -14,11 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentrunproof import canonical
-from agentrunproof.errors import AgentRunProofError
 from agentrunproof.lab.columns import Job, Result, run_column
-from agentrunproof.record import certificate as records
-from agentrunproof.record import layout
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column
 from agentrunproof.record.result import OK
@@ -131,13 +127,10 @@ def probe_of(release: str, finding: Finding, check: str | None) -> Probe:
 def _finding(result: Result, scenario: str) -> Finding:
     if result.commanded is not None:
         return result.commanded
-    if scenario in result.certificates:
-        data = canonical.parse(result.certificates[scenario])
-        return layout.of_certificate(records.read_envelope(data))
-    error: AgentRunProofError = result.errors[scenario]
-    if error.code in _HOPELESS:
+    error = result.errors.get(scenario)
+    if error is not None and error.code in _HOPELESS:
         raise error
-    return layout.of_error(error.code)
+    return result.findings()[scenario]
 
 
 class _Search:

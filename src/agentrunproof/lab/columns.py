@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agentrunproof import canonical
 from agentrunproof.errors import AgentRunProofError, LabError
 from agentrunproof.lab import commands, environments, probe
 from agentrunproof.lab.environments import Environment
 from agentrunproof.plan.model import Plan
 from agentrunproof.record import certificate as records
 from agentrunproof.record import layout
+from agentrunproof.record.certificate import Envelope
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column, Row
 
@@ -68,6 +70,18 @@ class Result:
     commanded: Finding | None = None
     log: bytes = b""
     wheel: str | None = None
+
+    def envelopes(self) -> dict[str, Envelope]:
+        """The certificates, read as far as their envelopes, by scenario id."""
+        return {scenario: records.read_envelope(canonical.parse(data))
+                for scenario, data in self.certificates.items()}
+
+    def findings(self) -> dict[str, Finding]:
+        """What was found of each plan, by scenario id."""
+        found = {scenario: layout.of_certificate(envelope)
+                 for scenario, envelope in self.envelopes().items()}
+        return found | {scenario: layout.of_error(error.code)
+                        for scenario, error in self.errors.items()}
 
 
 def _isolated(column: Column, say: Say | None) -> Environment:

@@ -13,6 +13,7 @@ from typing import Any
 
 import agentrunproof
 from agentrunproof import canonical, shape
+from agentrunproof.attest.sums import COVERED
 from agentrunproof.checker.bundle import CERTIFICATES
 from agentrunproof.errors import LabError, ShapeError
 from agentrunproof.lab import locks
@@ -127,6 +128,16 @@ def files_in(folder: Path) -> list[str]:
     """The relative names of all files in a folder, hidden ones and links too."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")
                   if path.is_symlink() or not path.is_dir())
+
+
+def covered(root: Path) -> list[str]:
+    """The names of all files in the folders that ``SHA256SUMS`` covers."""
+    return [f"{folder}/{name}" for folder in COVERED for name in files_in(root / folder)]
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal digits, as ``SHA256SUMS`` has it."""
+    return canonical.digest_bytes(store.read(path)).removeprefix("sha256:")
 
 
 def _implementation(home: Path) -> str:

@@ -15,7 +15,7 @@ from agentrunproof.plan.loader import read_toml
 from agentrunproof.plan.model import Mode, ScenarioId
 from agentrunproof.record import history
 from agentrunproof.record.certificate import Version
-from agentrunproof.record.history import OWN, Bug, History
+from agentrunproof.record.history import Bug, History, is_universal
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column
 from agentrunproof.shape import Name
@@ -50,7 +50,7 @@ class Declared:
     @property
     def universal(self) -> bool:
         """Whether the check watches every run, rather than what this plan expects."""
-        return self.check != OWN
+        return is_universal(self.check)
 
     @property
     def sides(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agentrunproof.checker.judgement import Judgement
+from agentrunproof.checker.judgement import refused
 from agentrunproof.checker.members import Assessed, assess
 from agentrunproof.errors import RecordError
 from agentrunproof.record import store
@@ -71,8 +71,7 @@ def assess_file(path: Path, *, reproduced: bool = False) -> Assessed:
     try:
         data = store.read(path)
     except RecordError as error:
-        return Judgement(valid=False, code=error.code, message=error.message,
-                         hint=error.hint), None
+        return refused(error), None
     return assess(data, reproduced)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from agentrunproof.errors import LabError, RecordError
-from agentrunproof.lab import environments, uv
+from agentrunproof.lab import environments, releases, uv
 from agentrunproof.lab.environments import Environment, Say
 from agentrunproof.record import lock as locks
 from agentrunproof.record import store
@@ -83,7 +83,7 @@ class Locked:
         path = self.locks / file_name(column.sdk)
         lock = read(path)
         if lock.sdk.version != column.sdk:
-            raise LabError("LOCK_OF_OTHER_RELEASE", f"{path}: is a lock of {locks.SDK} "
+            raise LabError("LOCK_OF_OTHER_RELEASE", f"{path}: is a lock of {releases.DISTRIBUTION} "
                            f"{lock.sdk.version}")
         if say is not None:
             say(f"{column.key}: making a new environment of {path}")

@@ -17,8 +17,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from agentrunproof.errors import LabError
-
-DISTRIBUTION = "openai-agents"
+from agentrunproof.record.sdk_releases import DISTRIBUTION as DISTRIBUTION
 
 _MINIMUM = re.compile(r">=\s*(\d+)\.(\d+)")
 

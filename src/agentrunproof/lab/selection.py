@@ -19,6 +19,7 @@ from agentrunproof.shape import Text, nearest
 _OPERATORS = ("~=", ">=", "<=", "==", "!=", ">", "<")
 _RANGE = re.compile(r"([a-z]*)\s*((?:~=|[<>]=?|[=!]=).*)")
 
+
 def releases_of(spec: str) -> tuple[str, ...]:
     """The releases that a specification names, oldest first.
 

@@ -10,12 +10,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 import agentrunproof
-from agentrunproof import canonical
 from agentrunproof.errors import AgentRunProofError, LabError
 from agentrunproof.lab.columns import Job, Result
 from agentrunproof.lab.executors import Executor, Task
 from agentrunproof.lab.folder import Folder
-from agentrunproof.record import certificate as records
 from agentrunproof.record import layout
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column, Matrix
@@ -119,11 +117,9 @@ class _Sweep:
         return Result(column, errors=dict.fromkeys(left, lost))
 
     def _take(self, result: Result) -> None:
-        for scenario, data in result.certificates.items():
-            envelope = records.read_envelope(canonical.parse(data))
-            self._findings[scenario, result.column] = layout.of_certificate(envelope)
+        for scenario, finding in result.findings().items():
+            self._findings[scenario, result.column] = finding
         for scenario, error in result.errors.items():
-            self._findings[scenario, result.column] = layout.of_error(error.code)
             self._errors[scenario, result.column] = error
         if result.commanded is not None:
             (head,) = self._heads

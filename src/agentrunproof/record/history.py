@@ -111,6 +111,11 @@ class History:
 FORM = Document("history", History)
 
 
+def is_universal(check: str) -> bool:
+    """Whether a check watches every run, rather than what one plan expects."""
+    return check != OWN
+
+
 def order(bug: Bug) -> tuple[str, ...]:
     """Sorts rows: by area, scenario, check and code."""
     return bug.area, bug.scenario, bug.check, bug.code
@@ -152,4 +157,3 @@ def build(version: str, python: str, rows: Iterable[Bug]) -> History:
     """The record of rows in any order."""
     return History(producer=MatrixProducer(version=version), python=python,
                    rows=tuple(sorted(rows, key=order)))
-

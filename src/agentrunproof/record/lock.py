@@ -15,8 +15,7 @@ import re
 from dataclasses import dataclass
 
 from agentrunproof.errors import RecordError
-
-SDK = "openai-agents"
+from agentrunproof.record.sdk_releases import DISTRIBUTION
 
 _LINE = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)==([0-9][A-Za-z0-9.!+]*) "
                    r"--hash=(sha256:[0-9a-f]{64})")
@@ -42,11 +41,11 @@ class Lock:
 
     @property
     def sdk(self) -> Wheel:
-        return next(wheel for wheel in self.wheels if wheel.name == SDK)
+        return next(wheel for wheel in self.wheels if wheel.name == DISTRIBUTION)
 
     def text(self) -> str:
         """The content of the lock's file."""
-        lines = [f"# {SDK} {self.sdk.version}", *map(str, self.wheels)]
+        lines = [f"# {DISTRIBUTION} {self.sdk.version}", *map(str, self.wheels)]
         return "\n".join(lines) + "\n"
 
 
@@ -63,8 +62,8 @@ def read(data: bytes) -> Lock:
         if match is None:
             raise RecordError("LOCK_FORMAT", f"line {number} of the lock is no wheel: {line:.60}")
         wheels.append(Wheel(*match.groups()))
-    if sum(wheel.name == SDK for wheel in wheels) != 1:
-        raise RecordError("LOCK_FORMAT", f"the lock does not name one wheel of {SDK}")
+    if sum(wheel.name == DISTRIBUTION for wheel in wheels) != 1:
+        raise RecordError("LOCK_FORMAT", f"the lock does not name one wheel of {DISTRIBUTION}")
     if [wheel.name for wheel in wheels] != sorted({wheel.name for wheel in wheels}):
         raise RecordError("LOCK_FORMAT", "the lock's packages are not in order, or one stands "
                           "twice")

@@ -57,7 +57,9 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Run:
             line: ``RUN_SYNTAX``, ``RUN_SHAPE``, ``RUN_KIND``, ``RUN_DIALECT``, ``RUN_DUPLICATE``,
             ``RUN_UNKNOWN_ID``, ``RUN_ENCODING``.
     """
-    _check_encoding(data, name)
+    check_encoding(data, name, "RUN")
+    if not data.strip():
+        raise RecordError("RUN_EMPTY", f"{name}: empty: there is no run in it")
     reader = _Reader(gaps=skip_bad)
     notes: list[str] = []
     start = number = 0
@@ -91,15 +93,24 @@ def _skip(bad: _Bad, number: int) -> str:
     return "" if bad.code == "RUN_FORMAT" or number == 0 else _SKIP
 
 
-def _check_encoding(data: bytes, name: str) -> None:
+def check_encoding(data: bytes, name: str, kind: str) -> None:
+    """Refuse a text that does not begin as UTF-8 without a byte order mark does.
+
+    Args:
+        data: the content of a file.
+        name: of the file, for messages.
+        kind: what the error's code begins with.
+
+    Raises:
+        RecordError: ``<KIND>_ENCODING``.
+    """
+    code = f"{kind}_ENCODING"
     if data.startswith(b"\xef\xbb\xbf"):
-        raise RecordError("RUN_ENCODING", f"{name}: starts with a byte order mark",
+        raise RecordError(code, f"{name}: starts with a byte order mark",
                           "save it as UTF-8 without BOM")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data[:4]:
-        raise RecordError("RUN_ENCODING", f"{name}: not UTF-8 (it looks like UTF-16 or a binary "
-                          "file)", "save it as UTF-8")
-    if not data.strip():
-        raise RecordError("RUN_EMPTY", f"{name}: empty: there is no run in it")
+        raise RecordError(code, f"{name}: not UTF-8 (it looks like UTF-16 or a binary file)",
+                          "save it as UTF-8")
 
 
 class _Reader:

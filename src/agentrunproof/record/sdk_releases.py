@@ -10,6 +10,9 @@ import json
 from functools import cache
 from pathlib import Path
 
+#: The SDK's name on the package index.
+DISTRIBUTION = "openai-agents"
+
 LOCAL = "+local"
 
 
