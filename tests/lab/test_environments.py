@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,31 @@ def test_a_cache_that_cannot_be_written_is_named(
     with pytest.raises(LabError) as caught:
         environments.isolated("0.20.0")
     assert caught.value.code == "CACHE_UNWRITABLE"
+
+
+def test_uv_is_looked_for_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before 3.12 `sysconfig`, which uv asks, shows a second thread a table half filled."""
+    inside, overlapped = threading.Lock(), []
+
+    def find() -> str:
+        overlapped.append(not inside.acquire(blocking=False))
+        for _ in range(1000):  # long enough for the others to come
+            threading.Event().is_set()
+        inside.release()
+        return "uv"
+
+    monkeypatch.setattr("uv.find_uv_bin", find)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=uv._find) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert overlapped == [False] * 8
 
 
 def test_without_uv_the_error_says_what_to_install(

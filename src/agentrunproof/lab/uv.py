@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,9 @@ _CAUSES: tuple[tuple[str, str, str, str], ...] = (
      "NO_NETWORK", "the package index cannot be reached",
      "connect, or leave --sdk out to use the installed SDK"),
 )
+
+#: uv asks `sysconfig`, which before Python 3.12 shows other threads a table that it still fills.
+_FINDING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ def _find() -> str:
     try:
         from uv import find_uv_bin
 
-        return str(find_uv_bin())
+        with _FINDING:
+            return str(find_uv_bin())
     except (ImportError, FileNotFoundError) as error:
         raise LabError("UV_UNUSABLE", "uv is not installed beside agentrunproof",
                        "pip install uv into the same environment") from error
