@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "api": {"checker", "contracts", "record", "plan", "canonical", "shape", "errors", "sdk",
             "lab", "report"},
     "cli": {"api", "attest", "checker", "contracts", "record", "plan", "canonical", "shape",
-            "errors", "lab", "report", "runs", "why"},
+            "errors", "importers", "lab", "report", "runs", "why"},
 }
 
 #: all that the worker may need of us inside a foreign environment

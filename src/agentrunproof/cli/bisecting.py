@@ -48,7 +48,7 @@ def bisect(
     if first_bad and first_fixed:
         raise typer.BadParameter("--first-bad or --first-fixed, not both")
     goal: Goal | None = "first-bad" if first_bad else "first-fixed" if first_fixed else None
-    _known_check(check)
+    known_check(check)
     job = job_of([name] if name else [], False, context.obj, install or [], allow_python)
     releases = selection.releases_of(sdk)
     (version,) = selection.pythons_of(python or environments.running())
@@ -70,7 +70,12 @@ def bisect(
     return exits.OK if answer.at is not None else exits.UNUSABLE
 
 
-def _known_check(name: str | None) -> None:
+def known_check(name: str | None) -> None:
+    """Refuse the name of a check that does not exist.
+
+    Raises:
+        PlanError: ``CHECK_UNKNOWN``.
+    """
     from agentrunproof.contracts import registry
     from agentrunproof.shape import nearest
 

@@ -15,11 +15,14 @@ from agentrunproof.cli import (
     certificates,
     evidence,
     exits,
+    importing,
     matrices,
     matrix,
     probing,
     releases,
+    runs,
     scenarios,
+    why,
 )
 from agentrunproof.cli.output import lines, note
 from agentrunproof.errors import AgentRunProofError
@@ -40,7 +43,11 @@ app.command("check-history-matrix")(evidence.check_history_matrix)
 app.command("check-bundle")(evidence.check_bundle)
 app.command("check-sums")(evidence.check_sums)
 app.command("bisect", cls=matrix.WithCommand)(bisecting.bisect)
+app.command("why")(why.why)
 app.command("releases")(releases.releases)
+app.command("runs")(runs.runs)
+app.command("show")(runs.show)
+app.command("import")(importing.import_trace)
 app.command("schema")(scenarios.schema)
 
 #: What typer raises for wrong usage (its public names are subclasses).
