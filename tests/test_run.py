@@ -311,7 +311,7 @@ def test_times_stand_apart_from_what_happened() -> None:
     ("openai.chat", {"choices": [{"message": {"content": None, "tool_calls": [
         {"id": "1", "function": {"name": "f", "arguments": "no json"}}]}}]},
      {"tool_calls": [{"id": "1", "name": "f", "arguments": "no json"}], "text": ""}),
-    ("openai.responses", {"output": [
+    ("openai.responses", {"text": {"format": {"type": "text"}}, "output": [
         {"type": "reasoning", "summary": []},
         {"type": "message", "content": [{"type": "output_text", "text": "a"}]},
         {"type": "function_call", "call_id": "1", "name": "f", "arguments": ""}]},
@@ -328,6 +328,68 @@ def test_times_stand_apart_from_what_happened() -> None:
                     {"choices": [{}], "output": [1], "content": [None]}))])
 def test_replies_are_decisions(dialect: str, reply: Any, decision: Json) -> None:
     assert dialects.decision(dialect, reply) == decision
+
+
+ODD_VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+                          | st.sampled_from(["{", '{"a": NaN}', "[" * 2000, "function_call",
+                                             "tool_use", "text", "message", "custom_tool_call"]),
+                          lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+                              st.sampled_from([
+                                  "choices", "message", "tool_calls", "function", "custom", "name",
+                                  "arguments", "id", "content", "text", "type", "input", "output",
+                                  "call_id", "function_call", "refusal"]), inner, max_size=4),
+                          max_leaves=12)
+
+
+@pytest.mark.parametrize("dialect", dialects.NAMES)
+@given(inner=ODD_VALUES)
+def test_whatever_is_replied_gives_a_decision(dialect: str, inner: Any) -> None:
+    shells = {"openai.chat": {"choices": [{"message": {
+                  "content": inner, "tool_calls": [inner, {"function": inner}],
+                  "function_call": inner}}]},
+              "openai.responses": {"output": [
+                  inner, *({"type": kind, "content": [inner], "name": inner, "call_id": inner,
+                            "arguments": inner} for kind in ("message", "function_call",
+                                                             "custom_tool_call"))]},
+              "anthropic.messages": {"content": [
+                  inner, *({"type": kind, "text": inner, "input": inner, "id": inner}
+                           for kind in ("tool_use", "text"))]}}
+    for reply in (inner, shells[dialect], {"tool_calls": inner, "text": inner}):
+        decided = dialects.decision(dialect, reply)
+        assert decided.keys() == {"tool_calls", "text"}
+        assert isinstance(decided["text"], str)
+        for call in decided["tool_calls"]:
+            assert call.keys() == {"id", "name", "arguments"}
+            assert isinstance(call["id"], str)
+            assert isinstance(call["name"], str)
+
+
+def test_what_a_tool_gave_is_kept_when_it_is_nothing() -> None:
+    lines: list[bytes] = []
+    writer = RunWriter(lines.append)
+    writer.start("")
+    outputs: list[Any] = [None, "", 0, False, [], {}]
+    for number, output in enumerate(outputs):
+        writer.event("tool_started", call=f"t{number}", tool="", agent="", arguments={})
+        writer.event("tool_finished", call=f"t{number}", output=output)
+    writer.model_called("m1", "openai.chat", {"messages": []})
+    writer.model_responded("m1", None)
+    run = read(b"".join(lines))
+    ended = [event for event in run.events() if event["kind"] == "tool_finished"]
+    assert [event["output"] for event in ended] == outputs
+    assert not any("agent" in event for event in run.events())
+    assert run.name == ""
+    assert run.decision(run.call(1)) == {"tool_calls": [], "text": ""}
+
+
+def test_lists_that_begin_with_each_other_are_missing_and_not_endless() -> None:
+    data = (b'{"seq":0,"kind":"run_started","schema":"agentrunproof/run/1","name":"x"}\n'
+            b'{"list":0,"items":[],"after":1}\n{"list":1,"items":[],"after":0}\n'
+            b'{"seq":1,"kind":"model_called","call":"m1","dialect":"openai.chat",'
+            b'"body":{"messages":null},"lists":{"messages":1}}\n')
+    run = read(data, skip_bad=True)
+    with pytest.raises(RecordError, match="of this request is missing"):
+        run.body(run.call(1))
 
 
 def test_a_large_file_is_read_in_linear_time_and_lazily() -> None:

@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
                 {"error": {"type": "server_error", "message": f"status {decided}"}}).encode())
             return
         whole, events = next(speak for ending, speak in _SPEAK.items()
-                             if self.path.endswith(ending))
+                             if self.path.partition("?")[0].endswith(ending))
         reply = whole(body, decided, next(wire.numbers))
         wire.sent.append(reply)
         if body.get("stream"):

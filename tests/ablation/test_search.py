@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -11,6 +11,7 @@ from agentrunproof.ablation.explain import Explanation
 from agentrunproof.ablation.pieces import Context
 from agentrunproof.ablation.recorded_call import RecordedCall
 from agentrunproof.ablation.subject import AblationError, Call, Decision, Target
+from agentrunproof.ablation.trials import Ask
 from agentrunproof.checker import ablation as checker
 from agentrunproof.record.ablation import FORM
 from tests.ablation.rules import HOLD, PAY, TARGET, Body, chat, explained, named, pages, recorded
@@ -228,3 +229,92 @@ def test_targets_of_no_form_are_refused(spec: str, code: str) -> None:
     with pytest.raises(AblationError) as refused:
         Target(spec, PAY)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize("budget", range(1, 21))
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_budget_is_kept_to_the_call_and_never_ends_in_a_wrong_claim(budget: int, seed: int
+                                                                            ) -> None:
+    explanation = explained(chat(*pages(BLAND)), lambda text: 0.9 if BLAND in text else 0.2,
+                            budget=budget, seed=seed)
+    record = recorded(explanation)
+    assert sum(len(arm.outcomes) for arm in record.arms) == record.calls <= budget
+    assert record.status in ("BUDGET", "UNSTABLE")
+    assert named(explanation) == []
+
+
+def test_how_answers_are_delivered_changes_nothing() -> None:
+    def made(deliver: Callable[[list[Decision]], Iterable[Decision]]) -> bytes:
+        chance = random.Random(4)
+
+        def answer(ask: Ask) -> Iterable[Decision]:
+            text = str(context.edited(ask.edit))
+            return deliver([PAY if chance.random() < (0.9 if ONE in text else 0.1) else HOLD
+                            for _ in range(ask.runs)])
+
+        context = Context(chat(*pages(ONE, TWO)), "openai.chat")
+        explanation = Explanation(RecordedCall(context, lambda body: HOLD), TARGET)
+        explanation.run(answer)
+        return FORM.to_bytes(recorded(explanation))
+
+    assert made(list) == made(iter) == made(tuple) == made(
+        lambda decisions: (decision for decision in decisions))
+
+
+def test_a_search_of_models_that_heed_nothing_claims_no_more_than_alpha_allows() -> None:
+    body, wrong, trials = chat(*pages(count=4)), 0, 40
+    for seed in range(trials):
+        wrong += bool(named(explained(body, lambda text: 0.6, seed=seed)))
+    assert wrong <= 2 + 3 * 1.4  # alpha is 1 in 20: 2 of 40, and three standard deviations
+
+
+def left(text: str) -> float:
+    """The part of the pages' sentences that a text still has."""
+    said = [sentence for page in pages() for sentence in page.split(". ")]
+    return sum(sentence in text for sentence in said) / len(said)
+
+
+@pytest.mark.parametrize("enough", [0.5, 0.8])
+def test_a_lot_of_text_gone_is_not_taken_for_a_cause(enough: float) -> None:
+    explanation = explained(chat(*pages()), lambda text: float(left(text) >= enough))
+    assert named(explanation) == []
+    assert recorded(explanation).calls < 150
+    assert not recorded(explanation).complete  # all of it gone at once does something
+
+
+@pytest.mark.parametrize("sentence", [ONE, BLAND])
+def test_a_cause_is_found_in_a_model_that_needs_a_lot_of_text(sentence: str) -> None:
+    explanation = explained(chat(*pages(sentence)),
+                            lambda text: float(sentence in text and left(text) >= 0.6))
+    assert named(explanation) == [{sentence}]
+
+
+def test_redundant_causes_are_found_in_a_model_that_needs_a_lot_of_text() -> None:
+    count = there(ONE, TWO)
+    explanation = explained(chat(*pages(ONE, TWO)),
+                            lambda text: float(count(text) > 0 and left(text) >= 0.5))
+    assert named(explanation) == [{ONE, TWO}]
+
+
+def test_a_hint_spares_calls_and_a_wrong_one_misleads_nobody() -> None:
+    body = chat(*pages(BLAND, count=30))
+
+    def calls(*hinted: str) -> int:
+        context = Context(body, "openai.chat")
+        texts = list(context.texts)
+        explanation = Explanation(
+            RecordedCall(context, lambda edited: PAY if BLAND in str(edited) else HOLD), TARGET,
+            hints={texts.index(sentence): 1.0 for sentence in hinted})
+        explanation.run()
+        assert named(explanation) == [{BLAND}]
+        return recorded(explanation).calls
+
+    assert calls(BLAND) < calls() <= calls("Page 3 has a heading.") + 5
+
+
+def test_what_is_unclear_is_cleared_up_by_more_reruns_of_the_unchanged_request() -> None:
+    made = [recorded(explained(chat(*pages(BLAND)), lambda text: 0.6 if BLAND in text else 0.3,
+                               seed=seed)) for seed in range(6)]
+    for record in made:
+        most = max(len(arm.outcomes) for arm in record.arms if arm.phase == "search")
+        assert record.base.runs >= most - 6

@@ -46,7 +46,7 @@ def test_the_e_value_is_expected_to_be_at_most_one_under_the_null(guess: Guess, 
 @pytest.mark.parametrize("guess", GUESSES)
 @pytest.mark.parametrize("rate", [0.2, 0.5, 0.7, 0.9])
 def test_stopping_at_will_is_wrong_no_more_often_than_alpha(guess: Guess, rate: float) -> None:
-    chance, wrong, trials = random.Random(f"{rate}"), 0, 400
+    chance, wrong, trials = random.Random(f"{rate}"), 0, 150
     for _ in range(trials):
         process = EProcess(guess)
         while process.blocks < 40 and process.value < 20:

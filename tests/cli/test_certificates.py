@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentrunproof import checker
-from agentrunproof.checker import Judgement
+from agentrunproof.checker import Judgement, kinds
 from agentrunproof.cli import commands, exits
 from agentrunproof.record import certificate as records
 from agentrunproof.record.events import make
@@ -28,7 +28,8 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> None:
         return Judgement(valid=True, code="OK", id=value["id"], verdict=value["verdict"],
                          scenario=value["subject"]["scenario"], notes=("a note",))
 
-    monkeypatch.setattr(checker, "check", check)
+    for module in (checker, kinds):
+        monkeypatch.setattr(module, "check", check)
 
 
 def put(path: Path, verdict: str = "PASS", *, event: dict[str, object] = END) -> str:

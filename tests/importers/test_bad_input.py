@@ -35,11 +35,11 @@ def lines_of(*values: Any) -> bytes:
     (CHAT.replace(b'"model":', b'"model"'), "IMPORT_SYNTAX", "x.json:2: not JSON: Expecting ':'"),
     (LINES.replace(b'{"id": "a"', b'{"id" "a"') + LINES, "IMPORT_SYNTAX", "x.json:1: not JSON"),
     (LINES + b"{broken}\n" + LINES, "IMPORT_SYNTAX", "x.json:3: not JSON"),
-    (b'{"messages": NaN}', "IMPORT_SYNTAX", "NaN is not JSON"),
+    (b'{"messages": NaN}', "IMPORT_SYNTAX", "NaN is no number of JSON"),
     (b"[" * 100_000, "IMPORT_SYNTAX", "not JSON"),
     (b"42", "IMPORT_FORMAT", "it holds 42"),
     (b"[]", "IMPORT_FORMAT", "it holds an empty list"),
-    (b'{"steps": []}', "IMPORT_FORMAT", "it holds a table with steps; otlp: neither resourceSpans"),
+    (b'{"steps": []}', "IMPORT_FORMAT", "otlp: neither resourceSpans nor a span"),
     (b'{"resource_span": []}', "IMPORT_FORMAT", "nearest: otlp, with 'resourceSpans'"),
     (b'{"choices": [{"message": {}}]}', "IMPORT_FORMAT", "a reply without its request"),
     (b'{"messages": [{"role": "user"}, 5]}', "IMPORT_SHAPE",
@@ -54,6 +54,10 @@ def lines_of(*values: Any) -> bytes:
      "spans[0]: not a time: 'yesterday'"),
     (b'[{"name": "x", "spanId": "1", "attributes": 7}]', "IMPORT_SHAPE",
      "[0]: attributes: expected a table or a list"),
+    (OTLP.replace(b'"1767225601000000000"', b"true", 1), "IMPORT_SHAPE", "not a time: True"),
+    (OTLP.replace(b'"1767225601000000000"', b'"2026-02-30T00:00:00Z"', 1), "IMPORT_SHAPE",
+     "not a time: '2026-02-30T00:00:00Z'"),
+    (OTLP.replace(b'"1767225601000000000"', b"1e999", 1), "IMPORT_SYNTAX", "1e999 is greater"),
     (b'{"resourceSpans": [3]}', "IMPORT_SHAPE", "resourceSpans[0]: expected a table, found 3"),
     (b'{"resourceSpans": []}', "IMPORT_FORMAT", "otlp: no spans in it"),
     (b'{"observations": [{"id": "1", "type": "SPAN", "startTime": ""}, 3]}', "IMPORT_SHAPE",
@@ -82,6 +86,13 @@ def test_bad_lines_are_left_out_on_demand() -> None:
     assert found.model_calls == 2
     assert len(found.notes) == 1
     assert found.notes[0].startswith("left out: x.jsonl:2: not JSON")
+
+
+def test_a_format_that_is_known_and_not_read_is_named() -> None:
+    value = {"events": [{"eventId": "1", "eventType": "STARTED"}]}
+    with pytest.raises(RecordError, match=r"x: this is a Temporal .*, which is not read") as caught:
+        detect.read(lines_of(value), "x")
+    assert caught.value.code == "IMPORT_FORMAT"
 
 
 def test_an_unknown_format_is_told_with_the_nearest() -> None:

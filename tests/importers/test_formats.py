@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentrunproof.importers import detect
+from agentrunproof.ablation.pieces import Context
+from agentrunproof.ablation.subject import Edit
+from agentrunproof.importers import detect, linking, spans
+from agentrunproof.importers.draft import Draft, ModelStep, ToolStep
 from agentrunproof.record import run_reader
 from agentrunproof.record.run import Run
 from agentrunproof.record.run_writer import RunWriter
+from tests.ablation.test_pieces import calls_and_results
 
 SAMPLES = Path(__file__).parent / "samples"
 ARGUMENTS = {"shop": "harbour"}
@@ -38,8 +43,9 @@ def tools_of(run: Run) -> list[tuple[Any, ...]]:
     """tool, arguments, asked by, id, and how it ended, of each tool call."""
     ends = {event["call"]: event.get("output", event.get("error")) for event in run.events()
             if event["kind"] in ("tool_finished", "tool_failed")}
-    return [(event["tool"], event["arguments"], event.get("asked_by"), event.get("tool_call_id"),
-             ends.get(event["call"])) for event in run.events() if event["kind"] == "tool_started"]
+    return [(event["tool"], event.get("arguments"), event.get("asked_by"),
+             event.get("tool_call_id"), ends.get(event["call"]))
+            for event in run.events() if event["kind"] == "tool_started"]
 
 
 def order_of(run: Run) -> list[str]:
@@ -245,6 +251,65 @@ def test_times_may_be_numbers_or_texts() -> None:
     assert detect.read(json.dumps(spans).encode(), "x").data == detect.read(text.encode(), "x").data
 
 
+@pytest.mark.parametrize(("text", "nanoseconds"), [
+    ("1970-01-01T00:00:01Z", 10**9), ("1970-01-01T00:00:01.5Z", 1_500_000_000),
+    ("1970-01-01T00:00:00.000000001Z", 1), ("1970-01-01 00:00:00.1234567899+00:00", 123_456_789),
+    ("1970-01-01T01:00:00.000001+01:00", 1000), ("1970-01-01T01:00:00+0100", 0),
+    ("1969-12-31T23:59:59,9Z", -100_000_000), ("1970-01-02", 86_400 * 10**9),
+    ("1970-01-01T00:01", 60 * 10**9), ("17", 17)])
+def test_times_are_read_to_the_nanosecond(text: str, nanoseconds: int) -> None:
+    assert spans.nanoseconds(text, "x") == nanoseconds
+
+
+def test_numbers_of_otlp_are_numbers_where_they_are_some() -> None:
+    told = [("1", 1), ("-7", -7), (3, 3), ("--5", "--5"), ("x", "x"), ("9" * 30, "9" * 30)]
+    assert [spans.attributes([{"key": "n", "value": {"intValue": one}}], "x")["n"]
+            for one, _ in told] == [number for _, number in told]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.iterdir()
+                                        if path.name != "runopsy.jsonl"))  # holds no messages
+def test_every_imported_request_can_be_taken_to_pieces(name: str) -> None:
+    """Whatever is left out, each tool result has its call, in the form of the request's API."""
+    run = run_of(imported(name))
+    for call in run.calls():
+        body = run.body(call)
+        context = Context(body, call.dialect)
+        assert context.pieces
+        assert context.edited(Edit()) == body
+        pieces = [piece for root in context.pieces for piece in root.walk()]
+        for edited in (*(context.without([piece.id]) for piece in pieces),
+                       *(context.edited(Edit((1 << len(context.texts)) - 1, way))
+                         for way in ("filler", "other", "removed"))):
+            calls, results = calls_and_results(call.dialect, edited)
+            assert set(results) <= set(calls)
+            assert json.loads(json.dumps(edited)) == edited
+
+
+def test_many_calls_that_nobody_asked_for_are_linked_in_linear_time() -> None:
+    def draft(count: int) -> Draft:
+        asked = [{"id": f"c{n}", "name": "look", "arguments": {"n": -n}} for n in range(count)]
+        return Draft("x", [ModelStep(reply={"tool_calls": asked, "text": ""}),
+                           *(ToolStep(tool="look", arguments={"n": n + 1}) for n in range(count))])
+
+    def work(count: int) -> int:
+        made, seen = draft(count), 0
+
+        def count_events(*_: object) -> None:
+            nonlocal seen
+            seen += 1
+
+        sys.setprofile(count_events)
+        try:
+            linking.link(made)
+        finally:
+            sys.setprofile(None)
+        assert not any(step.asked_by for step in made.tools())
+        return seen
+
+    assert work(400) < 2.5 * work(200)
+
+
 def test_our_own_run_is_copied_in_its_shortest_form() -> None:
     lines: list[bytes] = []
     writer = RunWriter(lines.append)
@@ -267,7 +332,7 @@ def test_spans_of_several_traces_are_said_to_be_several() -> None:
               "attributes": {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(
                   [{"role": "user", "parts": [{"type": "text", "content": trace}]}])}}
              for number, trace in enumerate(("t1", "t2"))]
-    assert "holds 2 traces, taken as one run: t1, t2" in detect.read(
+    assert "holds 2 traces, taken as one run (--run ID takes one): t1, t2" in detect.read(
         json.dumps(spans).encode(), "x").notes
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentrunproof.errors import LabError
-from agentrunproof.lab.process import Report, Request, run_plans
+from agentrunproof.lab.process import Report, Request, Worker, run_plans
 from tests.plans import greeting
 
 #: What every worker below starts with: its request, and how it speaks.
@@ -200,6 +200,34 @@ def test_leaving_early_ends_the_worker(tmp_path: Path) -> None:
         next(found)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+
+
+def test_a_kept_worker_answers_request_after_request(tmp_path: Path) -> None:
+    script = tmp_path / "worker.py"
+    script.write_text(PRELUDE + textwrap.dedent("""
+        hello()
+        while True:
+            for id in ids:
+                say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
+                if id == "fatal":
+                    os._exit(7)
+                done(id)
+            say(footer={"plans": len(ids)})
+            ids = [entry["id"] for entry in json.loads(sys.stdin.readline())["plans"]]
+    """))
+    kept = Worker(Path(sys.executable), worker=script)
+    found = [list(kept.run(Request({id: greeting() for id in ids}, "5")))
+             for ids in (["a", "b"], ["c"], ["fatal", "d"], ["e"])]
+    kept.close()
+    by_id = {report.id: report for reports in found for report in reports}
+    pids = {id: report.runs[0].phase for id, report in by_id.items()}
+    assert pids["a"] == pids["b"] == pids["c"] == pids["fatal"]
+    assert pids["d"] == pids["e"] != pids["a"]  # another one after the loss
+    assert by_id["fatal"].error is not None
+    assert [id for id, report in by_id.items() if report.error is None] == ["a", "b", "c", "d", "e"]
+    assert all(report.hello is not None for report in by_id.values())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pids["e"]), signal.SIGTERM)
 
 
 def _interrupt_at(id: str, seen: list[str]) -> None:

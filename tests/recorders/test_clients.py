@@ -213,6 +213,16 @@ def test_headers_are_never_stored(wire: Wire) -> None:
     assert b"unknown-shape" not in rec.path.read_bytes()
 
 
+def test_the_endpoint_is_recorded_without_user_password_and_query(wire: Wire) -> None:
+    base = wire.url.replace("http://", "http://me:secret-word@") + "/v1"
+    client = openai.OpenAI(api_key="sk-no", base_url=base, default_query={"sig": "secret-sig"})
+    with record("run") as rec:
+        chat(rec.wrap(client)).create(model="x", messages=MESSAGES)
+    (call,) = run_of(rec).calls()
+    assert call.endpoint == f"{wire.url}/v1/chat/completions"
+    assert b"secret" not in rec.path.read_bytes()
+
+
 def test_two_recorders_both_see_a_client(wire: Wire) -> None:
     with openai.OpenAI(base_url=f"{wire.url}/v1", api_key="x") as client, \
             record("outer") as outer:

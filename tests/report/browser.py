@@ -82,13 +82,19 @@ class Page:
 
     def click(self, selector: str) -> None:
         """A click of the mouse into the middle of an element."""
+        x, y = self.point(selector)
+        for kind in ("mousePressed", "mouseReleased"):
+            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
+                       clickCount=1)
+
+    def point(self, selector: str) -> tuple[float, float]:
+        """Move the mouse to the middle of an element; where that is."""
         x, y = self.run(f"(() => {{ const node = document.querySelector({json.dumps(selector)});"
                         "node.scrollIntoView({block: 'center', inline: 'center'});"
                         "const box = node.getBoundingClientRect();"
                         "return [box.x + box.width / 2, box.y + box.height / 2]; })()")
-        for kind in ("mousePressed", "mouseReleased"):
-            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
-                       clickCount=1)
+        self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        return x, y
 
     def picture(self) -> bytes:
         """What is seen, as PNG."""

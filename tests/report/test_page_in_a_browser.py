@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentrunproof.report import page as pages_of
-from tests.report import browser, pages
+from tests.report import pages
 from tests.report.browser import Page
 from tests.report.pages import CELLS, HOSTILE, RELEASES
 
 ROWS = "[...table.querySelectorAll('[data-row]')].filter(row => !row.closest('[hidden]'))"
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    program = browser.find()
-    if program is None:
-        pytest.skip(f"no browser to look at the page with: none of {', '.join(browser.NAMES)}")
-    folder = tmp_path_factory.mktemp("browser")
-    (folder / "plain.html").write_text("<title>plain</title>")
-    with ExitStack() as stack:
-        try:  # a sandbox may forbid it to start, or to see our files
-            page = stack.enter_context(browser.opened(program, folder / "profile"))
-            page.open((folder / "plain.html").as_uri())
-            assert page.run("document.title") == "plain"
-        except (AssertionError, OSError) as error:
-            pytest.skip(f"{program} shows no page at all here: {error}")
-        yield page
 
 
 @pytest.fixture(scope="module")

@@ -90,3 +90,5 @@ def test_any_removal_leaves_a_plan_or_nothing(id: str) -> None:
         if reduced is not None:
             rules.check(reduced.plan)
             assert not removed & reduced.left
+            again = whole.without(set(ids) - reduced.left)  # what is left says which plan it is
+            assert again == reduced

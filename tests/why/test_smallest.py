@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 
 from agentrunproof import canonical
 from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Plan
 from agentrunproof.why.elements import Whole
-from agentrunproof.why.smallest import SAME, OutOfBudget, Search, Smallest
+from agentrunproof.why.smallest import SAME, Outcome, OutOfBudget, Search, Smallest
 
 ID = "runstate-sibling-approval-isolation"
+
+
+PASSES = Outcome("p")
 
 
 def search(fails: Callable[[Plan], bool], budget: int = 10_000, id: str = ID
            ) -> tuple[Smallest, list[str]]:
     judged: list[str] = []
 
-    def oracle(plans: Mapping[str, Plan]) -> Iterable[tuple[str, str]]:
-        for digest, plan in plans.items():
+    def oracle(plans: Sequence[Plan]) -> Iterable[Outcome]:
+        for plan in plans:
             if len(judged) == budget:
                 raise OutOfBudget
-            judged.append(digest)
-            yield digest, SAME if fails(plan) else "passes"
+            judged.append(canonical.digest(plan.to_json()))
+            yield SAME if fails(plan) else PASSES
 
     return Search(Whole(catalog.load(id)), oracle).run(), judged
 
@@ -59,19 +62,20 @@ def test_no_single_element_can_go_any_more() -> None:
 def test_no_plan_is_judged_twice_and_each_is_told() -> None:
     found, judged = search(two_branches)
     assert len(judged) == len(set(judged)) == len(found.trials)
-    assert [trial.plan for trial in found.trials] == judged
+    assert [canonical.digest(trial.reduced.plan.to_json()) for trial in found.trials] == judged
 
 
 def test_a_failure_that_needs_everything_keeps_everything() -> None:
     whole = canonical.digest(catalog.load(ID).to_json())
     found, _ = search(lambda plan: canonical.digest(plan.to_json()) == whole)
     assert found.gone == ()
+    assert found.ended == "done"
     assert found.reduced.plan == catalog.load(ID)
 
 
 def test_the_best_so_far_is_left_when_the_budget_runs_out() -> None:
     found, judged = search(two_branches, budget=12)
-    assert found.stopped == "budget"
+    assert found.ended == "budget"
     assert len(judged) == 12
     assert two_branches(found.reduced.plan)
 
@@ -87,6 +91,6 @@ def test_the_best_so_far_is_left_when_it_is_interrupted() -> None:
         return two_branches(plan)
 
     found, _ = search(stop_at_ten)
-    assert found.stopped == "interrupted"
+    assert found.ended == "stopped"
     assert two_branches(found.reduced.plan)
     assert len(found.trials) == 10

@@ -23,7 +23,7 @@ from agentrunproof.ablation.trials import Step
 _AT_LEAST = Fraction(3, 20)
 #: No claim takes more blocks than this.
 MOST_BLOCKS = 60
-#: A claim is given up when its e-value, after so many blocks, is below that.
+#: A test is given up when its e-value, after so many blocks, is below that.
 _HOPELESS = ((8, Fraction(1, 300)), (16, Fraction(1, 10)), (30, Fraction(1)))
 
 
@@ -65,7 +65,7 @@ def confirm(screen: Screen, claims: Sequence[Conjecture], alpha: Fraction) -> St
 def _test(screen: Screen, claim: Conjecture, wanted: Fraction) -> Step[None]:
     trials = screen.trials
     process = EProcess(claim.guess)
-    while process.value < wanted and not _hopeless(process):
+    while process.value < wanted and process.blocks < MOST_BLOCKS and not hopeless(process):
         block = process.blocks
         ahead = _fewest(process, wanted)
         with_it = trials.tally("confirm", Edit())
@@ -84,6 +84,6 @@ def _fewest(process: EProcess, wanted: Fraction) -> int:
     return max(1, best.blocks - process.blocks)
 
 
-def _hopeless(process: EProcess) -> bool:
-    return process.blocks >= MOST_BLOCKS or any(
-        process.blocks >= blocks and process.value < value for blocks, value in _HOPELESS)
+def hopeless(process: EProcess) -> bool:
+    """Whether a test is to be given up: its e-value is far too low for its blocks."""
+    return any(process.blocks >= blocks and process.value < value for blocks, value in _HOPELESS)

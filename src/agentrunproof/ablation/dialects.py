@@ -86,7 +86,7 @@ _ROLES: dict[str, Kind] = {"system": "system", "developer": "developer", "user":
                            "assistant": "assistant", "tool": "tool_result",
                            "function": "tool_result"}
 _WORDS = {"system": "system text", "developer": "developer text", "user": "user text",
-          "assistant": "assistant text", "reasoning": "reasoning"}
+          "assistant": "assistant text", "reasoning": "reasoning", "tool_result": "tool result"}
 
 
 def _contents(content: Any, path: Path, id: str, kind: Kind, place: str, **more: Any
@@ -123,11 +123,11 @@ def _values(value: Any, path: Path, id: str, kind: Kind, place: str, **more: Any
 
 def _descriptions(tools: Any, inner: str, schema: str) -> Iterator[Slot]:
     """The descriptions of tools and of their parameters."""
-    for n, tool in enumerate(tools if isinstance(tools, list) else ()):
+    for n, tool in _tables(tools):
         path: Path = ("tools", n, inner) if inner and isinstance(tool.get(inner), dict) \
             else ("tools", n)
         function = tool[inner] if len(path) == 3 else tool
-        name = function.get("name") or function.get("type") or str(n + 1)
+        name = str(function.get("name") or function.get("type") or n + 1)
         yield from _described(function, path, f"tools.{name}", f"tool {name}", name)
         yield from _parameters(function.get(schema), (*path, schema), f"tools.{name}",
                                f"tool {name}", name)
@@ -156,8 +156,8 @@ def _parameters(schema: Any, path: Path, id: str, place: str, name: str) -> Iter
                 yield from _parameters(item, (*path, key, n), id, place, name)
 
 
-def _named(body: Body, turns: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    items = body.get(turns)
+def _tables(items: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The tables of a list with their places; a recorded request may be one that is no good."""
     for n, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict):
             yield n, item
@@ -172,7 +172,7 @@ def _result_place(n: int, name: str) -> str:
 def _chat_slots(body: Body) -> Iterator[Slot]:
     yield from _descriptions(body.get("tools"), "function", "parameters")
     names = {call.id: call.name for call in _chat_calls(body)}
-    for n, message in _named(body, "messages"):
+    for n, message in _tables(body.get("messages")):
         role = message.get("role")
         kind = _ROLES.get(str(role), "user")
         path: Path = ("messages", n)
@@ -193,9 +193,8 @@ def _chat_slots(body: Body) -> Iterator[Slot]:
 
 
 def _chat_arguments(message: dict[str, Any], n: int) -> Iterator[Slot]:
-    calls = message.get("tool_calls") or ()
-    for m, call in enumerate(calls):
-        function = call.get("function") or {}
+    calls = list(_functions(message))
+    for m, call, function in calls:
         if isinstance(function.get("arguments"), str) and function["arguments"]:
             name = str(function.get("name"))
             suffix = f" call {m + 1}" if len(calls) > 1 else ""
@@ -205,10 +204,16 @@ def _chat_arguments(message: dict[str, Any], n: int) -> Iterator[Slot]:
                        call=str(call.get("id") or ""), name=name)
 
 
+def _functions(message: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    """The calls of functions in a message: where in its list each stands, it, what it calls."""
+    for m, call in _tables(message.get("tool_calls")):
+        if isinstance(call.get("function"), dict):
+            yield m, call, call["function"]
+
+
 def _chat_calls(body: Body) -> Iterator[ToolCall]:
-    for n, message in _named(body, "messages"):
-        for m, call in enumerate(message.get("tool_calls") or ()):
-            function = call.get("function") or {}
+    for n, message in _tables(body.get("messages")):
+        for m, call, function in _functions(message):
             yield ToolCall(str(call.get("id") or ""), str(function.get("name")),
                            function.get("arguments"), ("messages", n, "tool_calls", m))
 
@@ -222,7 +227,7 @@ def _responses_slots(body: Body) -> Iterator[Slot]:
     if isinstance(body.get("input"), str):
         yield from _contents(body["input"], ("input",), "1", "user", "message 1, user text")
     names = {call.id: call.name for call in _responses_calls(body)}
-    for n, item in _named(body, "input"):
+    for n, item in _tables(body.get("input")):
         path: Path = ("input", n)
         call = str(item.get("call_id") or "")
         match item.get("type") or "message":
@@ -247,7 +252,7 @@ def _responses_slots(body: Body) -> Iterator[Slot]:
 
 
 def _responses_calls(body: Body) -> Iterator[ToolCall]:
-    for n, item in _named(body, "input"):
+    for n, item in _tables(body.get("input")):
         if item.get("type") == "function_call":
             yield ToolCall(str(item.get("call_id") or ""), str(item.get("name")),
                            item.get("arguments"), ("input", n))
@@ -259,7 +264,7 @@ def _anthropic_slots(body: Body) -> Iterator[Slot]:
     yield from _descriptions(body.get("tools"), "", "input_schema")
     yield from _contents(body.get("system"), ("system",), "system", "system", "system text")
     names = {call.id: call.name for call in _anthropic_calls(body)}
-    for n, message in _named(body, "messages"):
+    for n, message in _tables(body.get("messages")):
         content = message.get("content")
         kind = _ROLES.get(str(message.get("role")), "user")
         path: Path = ("messages", n, "content")
@@ -295,7 +300,7 @@ def _block(block: dict[str, Any], path: Path, id: str, kind: Kind, n: int,
 
 
 def _anthropic_calls(body: Body) -> Iterator[ToolCall]:
-    for n, message in _named(body, "messages"):
+    for n, message in _tables(body.get("messages")):
         content = message.get("content")
         for m, block in enumerate(content if isinstance(content, list) else ()):
             if isinstance(block, dict) and block.get("type") == "tool_use":

@@ -82,7 +82,7 @@ class Draft:
 
 def _swept(turn: Any) -> Any:
     """A turn without its dropped parts and calls; gone if nothing is left of it."""
-    if turn is _GONE or turn.get("type") in ("function_call", "function_call_output"):
+    if not isinstance(turn, dict) or turn.get("type") in ("function_call", "function_call_output"):
         return turn
     for key in _LISTS:
         if isinstance(turn.get(key), list):
@@ -91,7 +91,7 @@ def _swept(turn: Any) -> Any:
         turn.pop("tool_calls")
     content = turn.get("content")
     if isinstance(content, list) and content and all(
-            block.get("type") in _THOUGHTS for block in content):
+            isinstance(block, dict) and block.get("type") in _THOUGHTS for block in content):
         content = None  # what it thought about is gone
     said = content or turn.get("tool_calls") or turn.get("type") == "reasoning"
     return turn if said else _GONE
@@ -102,7 +102,7 @@ def _without_lone_reasoning(turns: list[Any]) -> list[Any]:
     kept: list[Any] = []
     after: Any = None  # the turn that follows
     for turn in reversed(turns):
-        if turn is not _GONE and turn.get("type") == "reasoning" and after is _GONE:
+        if isinstance(turn, dict) and turn.get("type") == "reasoning" and after is _GONE:
             continue
         kept.append(turn)
         after = turn
@@ -111,7 +111,7 @@ def _without_lone_reasoning(turns: list[Any]) -> list[Any]:
 
 def _with_a_beginning(turns: list[Any], dialect: Dialect) -> list[Any]:
     """Turns that an API takes: at least one, and for Anthropic a user's first."""
-    first = turns[0].get("role") if turns else None
+    first = turns[0].get("role") if turns and isinstance(turns[0], dict) else None
     if not turns or (dialect.name == "anthropic.messages" and first != "user"):
         return [{"role": "user", "content": STUB}, *turns]
     return turns

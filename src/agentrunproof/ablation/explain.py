@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -41,13 +41,15 @@ class Explanation:
         target: what is asked about it.
         budget: of calls, at least 1.
         alpha: the chance, at most, that any claim is confirmed wrongly.
+        hints: leaves to look at first, whatever says so (the model itself, say), and how
+            suspicious each is: 1 is as much as the leaf that shares most words with the decision.
 
     Raises:
         AblationError: ``BUDGET``, ``SUBJECT_EMPTY``.
     """
 
     def __init__(self, subject: Subject, target: Target, *, budget: int = BUDGET,
-                 alpha: Fraction = ALPHA) -> None:
+                 alpha: Fraction = ALPHA, hints: Mapping[int, float] | None = None) -> None:
         if budget < 1:
             raise AblationError("BUDGET", f"a budget of {budget} allows no call",
                                 "give at least 1")
@@ -55,7 +57,7 @@ class Explanation:
             raise AblationError("SUBJECT_EMPTY", "there is no text that could be taken away")
         self.subject, self.target, self.budget, self.alpha = subject, target, budget, alpha
         self.screen = Screen(subject, target, max(1, budget * _SEARCH // 100))
-        self.search = Search(subject, target, self.screen)
+        self.search = Search(subject, target, self.screen, hints or {})
         self.claims: list[Conjecture] = []
         self.required: list[Required] = []
         self.ended: Ended = "stopped"

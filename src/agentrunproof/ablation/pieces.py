@@ -2,8 +2,6 @@
 
 Overwriting is the intervention of the search: each leaf gives way to filler of its own size, so
 that nothing moves, the request stays valid, and "a lot of text is gone" is never what is tested.
-Since filler has the size of what it covers, a wholly overwritten *twin* of each text has the
-same offsets, and an edited text is a few slices of the one and the other.
 """
 
 from __future__ import annotations
@@ -11,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any
 
 from agentrunproof.ablation import text as texts
 from agentrunproof.ablation.dialects import Body, Path, Slot, dialect
 from agentrunproof.ablation.draft import Draft
+from agentrunproof.ablation.leaves import Leaves
 from agentrunproof.ablation.subject import (
     AblationError,
     Call,
@@ -49,36 +48,49 @@ class Context:
     def __init__(self, body: Body, name: str) -> None:
         self.body = body
         self.dialect = dialect(name)
+        slots = list(self.dialect.slots(body))
+        self.texts = Leaves([slot.text for slot in slots])
         self.slots: list[Slot] = []
         self.groups: list[tuple[int, int]] = []
-        self._parts: list[Part] = []
-        self._starts: list[int] = []  # first leaf of each slot
-        for slot in self.dialect.slots(body):
-            found = ([Part(0, len(slot.text), slot.text, literal=True)] if slot.literal
-                     else texts.parts(slot.text))
-            if found:
-                self._starts.append(len(self._parts))
-                self._parts += found
+        for slot, (low, high) in zip(slots, self.texts.groups, strict=True):
+            if low < high:
                 self.slots.append(slot)
-                self.groups.append((self._starts[-1], len(self._parts)))
-        self._twins: dict[tuple[int, Way], str] = {}
-        self._ready: dict[tuple[Path, Way], Any] = {}  # messages wholly overwritten
+                self.groups.append((low, high))
+        self._firsts = [low for low, _ in self.groups]
+        self._split: dict[int, list[Part]] = {}
+        self._blanks: dict[tuple[int, Way], str] = {}
+        self._blank_bodies: dict[Way, Body] = {}
 
     # What there is.
 
-    @cached_property
-    def texts(self) -> Sequence[str]:
-        """What each leaf says."""
-        return [part.text for part in self._parts]
+    def _parts(self, low: int, high: int) -> list[Part]:
+        """Some leaves of one slot, with their exact places in its text."""
+        n = self._slot_of(low)
+        if n not in self._split:
+            slot = self.slots[n]
+            self._split[n] = ([Part(0, len(slot.text), slot.text, literal=True)] if slot.literal
+                              else texts.parts(slot.text))
+        first = self._firsts[n]
+        return self._split[n][low - first:high - first]
+
+    def _part(self, leaf: int) -> Part:
+        return self._parts(leaf, leaf + 1)[0]
 
     def leaf(self, n: int) -> Leaf:
         """Leaf number `n`."""
         group = self._slot_of(n)
-        slot, part = self.slots[group], self._parts[n]
+        slot, part = self.slots[group], self._part(n)
         id, place = _named(slot.id, slot.place, part.path)
+        if texts.in_comment(slot.text, part.start):
+            place += ", HTML comment"
         if part.number:
             id, place = f"{id} sentence {part.number}", f"{place}, sentence {part.number}"
         return Leaf(id, slot.kind, part.text, place, group)
+
+    def span(self, n: int) -> tuple[Path, int, int]:
+        """Where leaf number `n` stands: the path of its text in the body, start and end there."""
+        slot, part = self.slots[self._slot_of(n)], self._part(n)
+        return slot.path, part.start, part.end
 
     def group_id(self, n: int) -> str:
         """The id of text number `n`."""
@@ -114,8 +126,8 @@ class Context:
                   ) -> Iterator[Piece]:
         """The parts of what stands under `steps` in a text: JSON values, or its paragraphs."""
         depth = len(steps)
-        for first, last in _runs_of(low, high, lambda n: _steps(self._parts[n].path)[:depth + 1]):
-            here = _steps(self._parts[first].path)[:depth + 1]
+        for first, last in _runs_of(low, high, lambda n: _steps(self._part(n).path)[:depth + 1]):
+            here = _steps(self._part(first).path)[:depth + 1]
             if len(here) == depth:
                 yield from self._prose(slot, first, last)
                 continue
@@ -124,14 +136,14 @@ class Context:
                         _unless_alone(id, self._children(slot, first, last, here)))
 
     def _prose(self, slot: Slot, low: int, high: int) -> Iterator[Piece]:
-        runs = list(_runs_of(low, high, lambda n: self._parts[n].paragraph))
+        runs = list(_runs_of(low, high, lambda n: self._part(n).paragraph))
         for first, last in runs:
             leaves = [self._leaf_piece(n) for n in range(first, last)]
             if len(runs) == 1 or len(leaves) == 1:
                 yield from leaves
                 continue
-            id, place = _named(slot.id, slot.place, self._parts[first].path)
-            number = self._parts[first].paragraph
+            id, place = _named(slot.id, slot.place, self._part(first).path)
+            number = self._part(first).paragraph
             yield Piece(f"{id} paragraph {number}", slot.kind, self._said(slot, first, last),
                         f"{place}, paragraph {number}", (first, last), tuple(leaves))
 
@@ -140,7 +152,7 @@ class Context:
         return Piece(leaf.id, leaf.kind, leaf.text, leaf.place, (n, n + 1))
 
     def _said(self, slot: Slot, first: int, last: int) -> str:
-        return slot.text[self._parts[first].start:self._parts[last - 1].end]
+        return slot.text[self._part(first).start:self._part(last - 1).end]
 
     @cached_property
     def _by_id(self) -> dict[str, Piece]:
@@ -161,54 +173,56 @@ class Context:
 
     def edited(self, edit: Edit) -> Body:
         """The body with leaves taken away; what is untouched is shared with the original."""
-        draft = Draft(self.body)
         if edit.way == "removed":
+            draft = Draft(self.body)
             self._remove(draft, edit.leaves)
             return draft.finished(self.dialect)
-        whole: list[int] = []
-        for n, ranges in self._touched(edit.leaves):
-            if ranges == [self.groups[n]]:
-                whole.append(n)
-            else:
-                self._put(draft, n, self._overwritten(n, edit.way, ranges))
-        self._overwrite_whole(draft, whole, edit.way)
+        kept = mask_of(0, len(self.texts)) & ~edit.leaves
+        if edit.leaves.bit_count() <= kept.bit_count():
+            draft, touched = Draft(self.body), self._touched(edit.leaves)
+        else:  # it takes less to put back what is kept
+            draft = Draft(self._blanked(edit.way))
+            touched = ((n, self._others(n, ranges)) for n, ranges in self._touched(kept))
+        for n, ranges in touched:
+            self._put(draft, n, self._overwritten(n, edit.way, ranges))
         return draft.body
 
+    def _blanked(self, way: Way) -> Body:
+        """The body with all leaves overwritten."""
+        if way not in self._blank_bodies:
+            draft = Draft(self.body)
+            for n in range(len(self.slots)):
+                self._put(draft, n, self._blank(n, way))
+            self._blank_bodies[way] = draft.body
+        return self._blank_bodies[way]
+
+    def _blank(self, n: int, way: Way) -> str:
+        """A slot's text with every leaf overwritten."""
+        if (n, way) not in self._blanks:
+            slot = self.slots[n]
+            self._blanks[n, way] = (texts.blank(slot.text) if slot.literal
+                                    else texts.overwritten(slot.text, FILLERS[way]))
+        return self._blanks[n, way]
+
+    def _others(self, n: int, ranges: Ranges) -> Ranges:
+        """The runs of a slot's leaves that lie between some."""
+        first, last = self.groups[n]
+        ends = [first, *(end for run in ranges for end in run), last]
+        return [run for run in zip(ends[::2], ends[1::2], strict=True) if run[0] < run[1]]
+
     def _overwritten(self, n: int, way: Way, ranges: Ranges) -> str:
-        """A slot's text with some leaves overwritten: slices of the text and of its twin."""
-        text, twin = self.slots[n].text, self._twin(n, way)
+        """A slot's text with some leaves overwritten, neighbours in one value as one."""
+        if ranges == [self.groups[n]]:
+            return self._blank(n, way)
+        text, filler = self.slots[n].text, FILLERS[way]
         out, at = [], 0
         for low, high in ranges:
-            start, end = self._parts[low].start, self._parts[high - 1].end
-            out += [text[at:start], twin[start:end]]
-            at = end
+            for part, end in _in_one_value(self._parts(low, high)):
+                out += [text[at:part.start], texts.blank(part.text) if part.literal
+                        else texts.filled(end - part.start, filler)]
+                at = end
         out.append(text[at:])
         return "".join(out)
-
-    def _overwrite_whole(self, draft: Draft, slots: list[int], way: Way) -> None:
-        """Overwrite texts wholly. Messages of which nothing else is left are kept ready made."""
-        at = 0
-        while at < len(slots):
-            turn, low, high = self._turns[slots[at]]
-            if slots[at:at + high - low] == list(range(low, high)):
-                if (turn, way) not in self._ready:
-                    alone = Draft(self.body)
-                    for n in range(low, high):
-                        self._put(alone, n, self._twin(n, way))
-                    self._ready[turn, way] = alone.at(turn)
-                draft.put(turn, self._ready[turn, way])
-                at += high - low
-            else:
-                self._put(draft, slots[at], self._twin(slots[at], way))
-                at += 1
-
-    @cached_property
-    def _turns(self) -> list[tuple[Path, int, int]]:
-        """For each slot, the message or tool that it is in, and the slots of that."""
-        found: list[tuple[Path, int, int]] = []
-        for low, high in _runs_of(0, len(self.slots), lambda n: self.slots[n].path[:2]):
-            found += [(self.slots[low].path[:2], low, high)] * (high - low)
-        return found
 
     def without(self, ids: Iterable[str], replace: Mapping[str, str] | None = None) -> Body:
         """The body with pieces cut out and others replaced by texts.
@@ -240,7 +254,7 @@ class Context:
         for first in sorted(changes, reverse=True):
             last, new = changes[first]
             n = self._slot_of(first)
-            start, end = self._parts[first], self._parts[last - 1]
+            start, end = self._part(first), self._part(last - 1)
             written = json.dumps(new) if start.literal else texts.escaped(new, start.depth)
             old = draft.texts.get(n, self.slots[n].text)
             self._put(draft, n, old[:start.start] + written + old[end.end:])
@@ -249,7 +263,7 @@ class Context:
         for n, ranges in self._touched(leaves):
             slot = self.slots[n]
             if ranges != [self.groups[n]]:
-                gone = [part for low, high in ranges for part in self._parts[low:high]]
+                gone = [part for low, high in ranges for part in self._parts(low, high)]
                 self._put(draft, n, _cut(draft.texts.get(n, slot.text), gone))
             elif slot.unit:
                 draft.drop(slot.unit)
@@ -267,7 +281,7 @@ class Context:
         draft.put(slot.path, json.loads(new) if slot.literal else new)
 
     def _slot_of(self, leaf: int) -> int:
-        return bisect_right(self._starts, leaf) - 1
+        return bisect_right(self._firsts, leaf) - 1
 
     def _touched(self, leaves: int) -> Iterator[tuple[int, Ranges]]:
         """The slots that an edit touches, with the runs of its leaves in each."""
@@ -287,16 +301,6 @@ class Context:
         if ranges:
             yield slot, ranges
 
-    def _twin(self, n: int, way: Way) -> str:
-        """A slot's text with every leaf overwritten."""
-        if (n, way) not in self._twins:
-            text, out, at = self.slots[n].text, [], 0
-            for part in self._parts[slice(*self.groups[n])]:
-                out += [text[at:part.start], _filled(part, FILLERS[way])]
-                at = part.end
-            self._twins[n, way] = "".join((*out, text[at:]))
-        return self._twins[n, way]
-
 
 def mask_of(low: int, high: int) -> int:
     """A bit mask of the leaves from `low` up to, not including, `high`."""
@@ -311,12 +315,16 @@ def runs(leaves: int) -> list[tuple[int, int]]:
 _ONES = re.compile("1+")
 
 
-def _filled(part: Part, filler: str) -> str:
-    size = part.end - part.start
-    if part.literal:
-        word = "null" if part.text in ("true", "false", "null") else "0"
-        return word.ljust(size)
-    return (filler * (size // len(filler) + 1))[:size]
+def _in_one_value(parts: Iterable[Part]) -> Iterator[tuple[Part, int]]:
+    """Neighbouring parts of the same JSON string or prose: the first, and the end of the last."""
+    run: list[Part] = []
+    for part in parts:
+        if run and part.number <= 1:  # a first or only one
+            yield run[0], run[-1].end
+            run = []
+        run.append(part)
+    if run:
+        yield run[0], run[-1].end
 
 
 def _cut(text: str, parts: Iterable[Part]) -> str:

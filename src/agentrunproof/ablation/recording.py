@@ -46,10 +46,11 @@ def record(explanation: Explanation, subject: SubjectLine) -> Ablation:
     base = derivation.base(outcomes)
     return Ablation(
         producer=AblationProducer(version=__version__), subject=subject,
-        target=explanation.target.spec, decision=str(explanation.target.recorded),
+        target=_whole(explanation.target.spec),
+        decision=_whole(str(explanation.target.recorded)),
         alpha=statistics.decimal(explanation.alpha), budget=explanation.budget,
         deterministic=explanation.subject.deterministic,
-        groups=tuple(Group(id=explanation.subject.group_id(n), leaves=high - low)
+        groups=tuple(Group(id=_whole(explanation.subject.group_id(n)), leaves=high - low)
                      for n, (low, high) in enumerate(explanation.subject.groups)),
         arms=arms, calls=trials.calls, base=base, claims=claims, required=required,
         complete=explanation.search.found.complete, ended=explanation.ended,
@@ -88,8 +89,13 @@ def _quotes(explanation: Explanation, named: Iterable[str]) -> tuple[Quote, ...]
     numbers = sorted({n for leaves in named for low, high in leaves_runs(leaves)
                       for n in range(low, min(high, low + 3))})
     leaves = [(n, explanation.subject.leaf(n)) for n in numbers]
-    return tuple(Quote(leaf=n, id=leaf.id, kind=leaf.kind, place=leaf.place, text=leaf.text)
-                 for n, leaf in leaves)
+    return tuple(Quote(leaf=n, id=_whole(leaf.id), kind=leaf.kind, place=_whole(leaf.place),
+                       text=_whole(leaf.text)) for n, leaf in leaves)
+
+
+def _whole(text: str) -> str:
+    """A text in which no half of a surrogate pair stands: traces hold them, records cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _instead(explanation: Explanation, claims: tuple[Claim, ...]) -> str:
@@ -98,6 +104,6 @@ def _instead(explanation: Explanation, claims: tuple[Claim, ...]) -> str:
     gone = 0
     for low, high in leaves_runs(claims[0].leaves):
         gone |= mask_of(low, high)
-    seen = Counter(str(decision) for way in ("filler", *derivation.TURNS)
+    seen = Counter(_whole(str(decision)) for way in ("filler", *derivation.TURNS)
                    for decision in explanation.screen.trials.instead.get(Edit(gone, way), ()))
     return min(seen, key=lambda words: (-seen[words], words)) if seen else ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 from agentrunproof.ablation.belief import Belief
 from agentrunproof.ablation.derivation import FEWEST_HITS
 from agentrunproof.ablation.subject import Edit, Subject, Target, Way
@@ -61,55 +64,59 @@ class Screen:
         self.belief.base(tally.hits, tally.misses)
         return tally.hits >= FEWEST_HITS
 
-    def base_again(self) -> Step[None]:
-        """Before a first flip is pursued: was the unchanged request only lucky?"""
+    def base_again(self, runs: int = _SECOND_LOOK) -> Step[None]:
+        """Have the unchanged request rerun so often in all: was it only lucky, or unlucky?"""
         tally = self.trials.tally("base", Edit())
-        missing = _SECOND_LOOK - len(tally.outcomes)
+        missing = runs - len(tally.outcomes)
         if missing > 0 and not self.subject.deterministic:
+            self._check_limit()
             yield from self.trials.ask("base", Edit(), missing)
             self.belief.base(tally.hits, tally.misses)
 
-    def flips(self, leaves: int, prior: float, odds: float, way: Way = "filler", *,
+    def flips(self, leaves: int, prior: float, clear: float, way: Way = "filler", *,
               afresh: bool = False) -> Step[bool]:
-        """Whether the decision is rarer with leaves overwritten, as far as the odds ask for.
+        """Whether it is likelier than not that the decision is rarer with leaves overwritten;
+        see `odds`."""
+        return (yield from self.odds(leaves, prior, clear, way, afresh=afresh)) > 1
+
+    def odds(self, leaves: int, prior: float, clear: float, way: Way = "filler", *,
+             afresh: bool = False) -> Step[float]:
+        """The odds that the decision is rarer with leaves overwritten.
 
         Args:
             leaves: to be overwritten, those to be kept aside.
             prior: the chance of it before anything is known.
-            odds: at which to stop, either way.
+            clear: odds at which to stop, either way; some stay unclear.
             way: how; what was seen in another way does not count.
             afresh: don't rely on what flips so far have told of the rate.
         """
-        while True:
-            edit = Edit(leaves & ~self.kept, way)
-            if not edit.leaves:
-                return False
+        edit = Edit(leaves & ~self.kept, way)
+        while edit.leaves:
             tally = self.trials.tally("search", edit)
             if self.subject.deterministic and tally.outcomes:
-                return not tally.hits
-            now = self.belief.odds(edit, tally.hits, tally.misses, prior, afresh=afresh)
-            if now >= odds or now <= 1 / odds or len(tally.outcomes) >= _MOST_RUNS:
+                return 0 if tally.hits else math.inf
+            after = self.belief.odds(edit, prior, afresh=afresh)
+            now = after(tally.hits, tally.misses)
+            if now >= clear or now <= 1 / clear or len(tally.outcomes) >= _MOST_RUNS:
                 self.belief.tested(edit, tally.hits, tally.misses, prior)
-                return now > 1
-            runs = 1 if self.subject.deterministic else self._needed(tally, prior, odds, afresh)
+                return now
+            if len(tally.outcomes) > len(self.trials.tally("base", Edit()).outcomes):
+                # what is unclear of two rates is cleared up by looking at both
+                yield from self.base_again(len(tally.outcomes))
+                continue
+            runs = 1 if self.subject.deterministic else _needed(tally, after, clear)
             yield from self._asked(edit, runs)
+            edit = Edit(leaves & ~self.kept, way)
+        return 0
 
     def _asked(self, edit: Edit, runs: int) -> Step[None]:
-        if self.trials.calls >= self._limit:
-            raise SearchSpent
+        self._check_limit()
         yield from self.trials.ask("search", edit, runs)
         self._keep_prerequisites()
 
-    def _needed(self, tally: Tally, prior: float, odds: float, afresh: bool) -> int:
-        """How many reruns it takes at least until the odds can be clear."""
-        def after(hits: int, misses: int) -> float:
-            return self.belief.odds(tally.edit, tally.hits + hits, tally.misses + misses, prior,
-                                    afresh=afresh)
-
-        for more in range(1, _MOST_AT_ONCE):
-            if after(more, 0) <= 1 / odds or after(0, more) >= odds:
-                return more
-        return _MOST_AT_ONCE
+    def _check_limit(self) -> None:
+        if self.trials.calls >= self._limit:
+            raise SearchSpent
 
     def _keep_prerequisites(self) -> None:
         """A call made again says that its result is needed: it stays from now on."""
@@ -120,8 +127,7 @@ class Screen:
     def likeliest(self) -> list[int]:
         """The one small set that most likely flips, by all that was tried; none if none does."""
         for size in range(1, _SMALL + 1):
-            odds = {tally.edit.leaves: self.belief.odds(tally.edit, tally.hits, tally.misses, 0.5,
-                                                        afresh=True)
+            odds = {edit.leaves: self.belief.odds(edit, 0.5, afresh=True)(tally.hits, tally.misses)
                     for (phase, edit), tally in self.trials.tallies.items()
                     if phase == "search" and edit.leaves.bit_count() == size}
             best = max(odds, key=lambda leaves: odds[leaves], default=0)
@@ -132,3 +138,12 @@ class Screen:
     def release(self) -> None:
         """Overwrite from now on what the model needs, too: the cause may stand in the midst."""
         self.kept, self.released = 0, True
+
+
+def _needed(tally: Tally, after: Callable[[int, int], float], clear: float) -> int:
+    """How many reruns it takes at least until the odds can be clear."""
+    for more in range(1, _MOST_AT_ONCE):
+        if (after(tally.hits + more, tally.misses) <= 1 / clear
+                or after(tally.hits, tally.misses + more) >= clear):
+            return more
+    return _MOST_AT_ONCE

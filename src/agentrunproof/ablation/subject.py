@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from agentrunproof.ablation.leaves import Texts
 from agentrunproof.errors import AgentRunProofError
 
 Kind = Literal["system", "developer", "user", "assistant", "reasoning", "tool_result",
@@ -187,7 +188,7 @@ class Subject(Protocol):
     """A recorded model call or a failing plan; its leaves are numbered from 0."""
 
     @property
-    def texts(self) -> Sequence[str]:
+    def texts(self) -> Texts:
         """What each leaf says."""
 
     @property

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
+from agentrunproof.ablation.leaves import Texts
 from agentrunproof.ablation.subject import Decision
 
 #: No more leaves than these are suspects.
@@ -37,45 +37,27 @@ def _strings(value: Any) -> list[str]:
     return [value if isinstance(value, str) else json.dumps(value)]
 
 
-def scores(texts: Sequence[str], decision: Decision) -> list[float]:
-    """For each text, how much it shares with the decision: the rarer a word, the more it counts.
+def scores(leaves: Texts, decision: Decision, hints: Mapping[int, float]) -> dict[int, float]:
+    """How much leaves share with the decision: the rarer a word, the more it counts. The highest
+    score is 1, before hints are added; a leaf that shares nothing has none.
 
     Args:
-        texts: of all leaves.
+        leaves: what they all say.
         decision: the one that is asked about.
+        hints: what leaves have more.
     """
-    found: dict[int, set[str]] = {}
-    joined = "\n".join(texts).lower()
-    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
-    if len(joined) + 1 != starts[-1]:  # a letter whose small form is longer
-        joined, starts = _lowered(texts)
-    worth = {}
-    for word in sorted(words_of(decision)):
-        leaves = {bisect_right(starts, at) - 1 for at in _places(joined, word)}
-        for leaf in leaves:
-            found.setdefault(leaf, set()).add(word)
-        worth[word] = math.log(1 + len(texts) / max(len(leaves), 1))
-    return [sum(worth[word] for word in sorted(found[n])) if n in found else 0.0
-            for n in range(len(texts))]
+    found: defaultdict[int, float] = defaultdict(float)
+    words = sorted(words_of(decision))
+    for holding in leaves.holding(words):
+        for leaf in holding:
+            found[leaf] += math.log(1 + len(leaves) / len(holding))
+    top = max(found.values(), default=1.0)
+    shared = defaultdict(float, {leaf: score / top for leaf, score in found.items()})
+    for leaf, weight in hints.items():
+        shared[leaf] += weight
+    return dict(sorted(shared.items()))
 
 
-def _lowered(texts: Sequence[str]) -> tuple[str, list[int]]:
-    lowered = [text.lower() for text in texts]
-    return "\n".join(lowered), list(accumulate((len(text) + 1 for text in lowered), initial=0))
-
-
-def _places(text: str, word: str) -> Iterator[int]:
-    """Where a word stands as a whole word."""
-    at = text.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if not (text[at - 1:at].isalnum() or text[end:end + 1].isalnum()):
-            yield at
-        at = text.find(word, end)
-
-
-def suspects(score: Sequence[float]) -> list[int]:
+def suspects(score: Mapping[int, float]) -> list[int]:
     """The leaves to look at first, by their scores; none where no leaf stands out."""
-    ranked = sorted((n for n, value in enumerate(score) if value > 0),
-                    key=lambda n: (-score[n], n))
-    return sorted(ranked[:MOST])
+    return sorted(sorted(score, key=lambda n: (-score[n], n))[:MOST])

@@ -12,21 +12,29 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-#: What stands between the finest parts: line ends, the space after a sentence (but not after an
-#: abbreviation), and what HTML has around comments and blocks.
-_BOUNDARY = re.compile(
-    r"\n\s*"
-    r"|[.!?](?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b(?:Mr|Ms|Dr|No|Nr|vs|cf|ca)\.)[\"'”\u2019)\]]*\s+"
-    r"|[。！？]\s*"  # noqa: RUF001 (these sentence ends are meant)
-    r"|<!--|-->"
-    r"|</?(?:p|div|section|article|blockquote|pre|ul|ol|li|table|tr|td|th|h[1-6]|br|hr|html|head"
-    r"|body)\b[^<>]*>", re.IGNORECASE)
+#: What HTML has around comments and blocks, which belongs to no part.
+_TAG = (r"<!--|-->|</?(?i:p|div|section|article|blockquote|pre|ul|ol|li|table|tr|td|th|h[1-6]|br|hr"
+        r"|html|head|body)\b[^<>]*>")
+_STOP = "[.!?\u061f\u06d4\u0964\u2026]"  # ends a sentence before white space
+_FULL = "[\u3002\uff01\uff1f]"  # ends a sentence anywhere
+_CLOSED = "[\"'\u201d\u2019)\\]]*"
+_SHORT = r"(?i:(?<=\be\.g\.)|(?<=\bi\.e\.)|(?<=\b(?:Mr|Ms|Dr|No|Nr|vs|cf|ca)\.))"
+#: A sentence or line as the group, perhaps with white space after it; or what lies between.
+_SENTENCE = re.compile(
+    rf"{_TAG}|((?!\s)(?:[^\n<\-{_STOP[1:-1]}{_FULL[1:-1]}]+|{_STOP}(?:(?!{_CLOSED}\s)|{_SHORT})"
+    rf"|(?!{_TAG})[<-])*(?:{_STOP}{_CLOSED}|{_FULL})?)")
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
                      r"|\\u[0-9a-fA-F]{4}|\\.")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+#: A string of JSON, with what makes it a key, or another value.
+_VALUE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[^\s{}\[\],:"]+', re.DOTALL)
+#: JSON as nested lists of texts: of objects the values, also of keys that stand twice.
+_TEXTS = json.JSONDecoder(object_pairs_hook=lambda pairs: [value for _, value in pairs],
+                          parse_int=str, parse_float=str, parse_constant=str)
+_LITERALS = {True: "true", False: "false", None: "null"}
 
 Offsets = Callable[[int], int]
 
@@ -62,6 +70,65 @@ def parts(text: str) -> list[Part]:
     return found
 
 
+def values(text: str) -> list[str]:
+    """The values whose sentences are the parts of a text: those of JSON, or the text itself."""
+    found: list[str] = []
+    ahead: list[Any] = [text]
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, str):
+            inner = _json(value)
+            if inner is None:
+                found.append(value)
+                continue
+            value = inner
+        if isinstance(value, list):
+            ahead += reversed(value)
+        else:
+            found.append(_LITERALS[value])
+    return found
+
+
+def sentences(value: str) -> list[str]:
+    """The sentences and lines of a value that is not JSON, white space after them included."""
+    return [sentence for sentence in _SENTENCE.findall(value) if sentence]
+
+
+def begins(value: str) -> list[int]:
+    """Where the sentences and lines of a value begin."""
+    return [sentence.start() for sentence in _SENTENCE.finditer(value) if sentence[1]]
+
+
+def overwritten(text: str, filler: str) -> str:
+    """A text with all its values overwritten; its size and the form of its JSON stay."""
+    if _json(text) is None:
+        return filled(len(text), filler)
+
+    def fill(value: re.Match[str]) -> str:
+        if value[1]:
+            return value[0]  # a key
+        if value[0][0] == '"':
+            return f'"{filled(len(value[0]) - 2, filler)}"'
+        return blank(value[0])
+
+    return _VALUE.sub(fill, text)
+
+
+def filled(size: int, filler: str) -> str:
+    """So many characters of filler."""
+    return (filler * (size // len(filler) + 1))[:size]
+
+
+def blank(literal: str) -> str:
+    """What stands for a JSON value that is no string; it has the same size."""
+    return ("null" if literal in ("true", "false", "null") else "0").ljust(len(literal))
+
+
+def in_comment(text: str, offset: int) -> bool:
+    """Whether what stands at an offset is in an HTML comment, which people don't see."""
+    return text.rfind("<!--", 0, offset) > text.rfind("-->", 0, offset)
+
+
 def escaped(text: str, depth: int) -> str:
     """A text as it must be written to stand in `depth` JSON strings."""
     for _ in range(depth):
@@ -69,26 +136,28 @@ def escaped(text: str, depth: int) -> str:
     return text
 
 
+def _json(text: str) -> list[Any] | None:
+    """The values of a text that is a JSON object or array."""
+    if text[:1] not in ("{", "[", " ", "\n", "\t", "\r"):
+        return None
+    stripped = text.strip()
+    if stripped[:1] + stripped[-1:] not in ("{}", "[]"):
+        return None
+    try:
+        found: list[Any] = _TEXTS.decode(stripped)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
 def _split(text: str, start: int, end: int, path: str, depth: int, offsets: Offsets | None,
            found: list[Part]) -> None:
     """Add the parts of a span of a text, which is JSON or prose."""
-    if _looks_like_json(text, start, end):
-        _split_json(text[start:end], path, depth, _shifted(offsets, start, None), found)
+    inner = text[start:end]
+    if _json(inner) is not None:
+        _split_json(inner, path, depth, _shifted(offsets, start, None), found)
     else:
-        _split_prose(text, start, end, path, depth, offsets, found)
-
-
-def _looks_like_json(text: str, start: int, end: int) -> bool:
-    if start == end or text[start] not in "{[ \n\t\r":
-        return False
-    stripped = text[start:end].strip()
-    if stripped[:1] + stripped[-1:] not in ("{}", "[]"):
-        return False
-    try:
-        json.loads(stripped)
-    except (ValueError, RecursionError):
-        return False
-    return True
+        _split_prose(inner, path, depth, _shifted(offsets, start, None), found)
 
 
 def _split_json(text: str, prefix: str, depth: int, offsets: Offsets, found: list[Part]) -> None:
@@ -163,31 +232,13 @@ def _shifts(raw: str) -> Offsets:
     return shift
 
 
-def _split_prose(text: str, start: int, end: int, path: str, depth: int,
-                 offsets: Offsets | None, found: list[Part]) -> None:
+def _split_prose(text: str, path: str, depth: int, offsets: Offsets, found: list[Part]) -> None:
     """Add sentences and lines, without the white space around them."""
-    spans: list[tuple[int, int]] = []
-    at = start
-    for boundary in _BOUNDARY.finditer(text, start, end):
-        first, last = boundary.span()
-        _add_stripped(text, at, first if text[first] in "<-" else last, spans)
-        at = last
-    _add_stripped(text, at, end, spans)
-    if text.find("\n", start, end) < 0:
-        breaks = []
-    else:
-        breaks = [blank.end() for blank in _BLANK_LINE.finditer(text, start, end)]
+    spans = [(sentence.start(), sentence.start() + len(sentence[1].rstrip()))
+             for sentence in _SENTENCE.finditer(text) if sentence[1]]
+    breaks = [blank.end() for blank in _BLANK_LINE.finditer(text)]
     several = len(spans) > 1
     for number, (first, last) in enumerate(spans, 1):
-        low, high = (first, last) if offsets is None else (offsets(first), offsets(last))
-        found.append(Part(low, high, text[first:last], path, number if several else 0,
+        found.append(Part(offsets(first), offsets(last), text[first:last], path,
+                          number if several else 0,
                           bisect_right(breaks, first) + 1 if breaks else 0, depth))
-
-
-def _add_stripped(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if end > start:
-        spans.append((start, end))

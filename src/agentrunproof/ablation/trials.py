@@ -99,10 +99,11 @@ class Trials:
         if gone:
             self.prerequisites += [item for item in gone if item not in self.prerequisites]
             return "repeat"
-        if self.target.acts and not decision.calls and _asks(decision.text):
+        if self.target.acts and not decision.calls and asks(decision.text):
             return "asks"
         return "other"
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
+    """Whether a text ends as a question."""
     return text.rstrip().endswith(("?", "\uff1f", "\u061f"))

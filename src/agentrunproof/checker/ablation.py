@@ -14,6 +14,8 @@
  9. Quotes: of leaves that claims and requirements name, in their order.
 10. Answer: the status that follows.
 
+Of a failing plan the last four are others (`checker.reduction`).
+
 What no trial shows is what the leaves say and what the target means: whoever holds the subject can
 compare its digest. That the trials were made is for a signature to say.
 """
@@ -24,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from agentrunproof.ablation import derivation
-from agentrunproof.checker import binding, procedure
+from agentrunproof.checker import binding, procedure, reduction
 from agentrunproof.checker.judgement import Judgement, refused, reject
 from agentrunproof.errors import AgentRunProofError
 from agentrunproof.record import ablation as records
@@ -43,15 +45,19 @@ def check(data: bytes) -> Judgement:
         record = records.FORM.from_json(value)                                             # 2
         id = value["id"]
         _check_form(record)                                                                # 3
+        reduction.check_subject(record)
         _check_arms(record)                                                                # 4
         _check_calls(record)                                                               # 5
         arms = derivation.outcomes_by_arm(record.arms)
         if record.base != derivation.base(arms):                                           # 6
             reject("BASE_DIFFERS", "the base rate is not what the trials give")
-        _check_claims(record, arms)                                                        # 7
-        _check_requirements(record, arms)                                                  # 8
-        _check_quotes(record)                                                              # 9
-        _check_answer(record)                                                              # 10
+        if record.subject.kind == "plan":
+            reduction.check(record)                                                        # 7-10
+        else:
+            _check_claims(record, arms)                                                    # 7
+            _check_requirements(record, arms)                                              # 8
+            _check_quotes(record)                                                          # 9
+            _check_answer(record)                                                          # 10
     except AgentRunProofError as problem:
         return refused(problem, id=id)
     return Judgement(valid=True, code="OK", id=id, verdict=record.status)
@@ -82,6 +88,8 @@ def _check_arms(record: Ablation) -> None:
         if record.deterministic and len(arm.outcomes) > 1:
             reject("ARM_REPEATED", f"{_words(arm)}: a subject that always does the same was "
                    "rerun twice")
+    for leaves in (record.reduction.fixed, record.reduction.untried) if record.reduction else ():
+        _check_leaves(leaves, count)
 
 
 def _check_leaves(text: str, count: int) -> None:
@@ -109,7 +117,7 @@ def _check_claims(record: Ablation, arms: derivation.Arms) -> None:
         reject("CLAIM_TWICE", "two claims are of the same leaves")
     searched = {arm.leaves for arm in record.arms if arm.phase == "search"}
     for claim in record.claims:
-        _check_guess(claim.guess)
+        check_guess(claim.guess)
         if claim.leaves not in searched:
             reject("CLAIM_UNSEARCHED", f"claim of leaves {claim.leaves}: the search never had "
                    "just these gone")
@@ -126,7 +134,8 @@ def _check_claims(record: Ablation, arms: derivation.Arms) -> None:
             reject("CONFIRM_UNCLAIMED", f"{_words(arm)}: was confirmed, but is no claim")
 
 
-def _check_guess(guess: records.Guess) -> None:
+def check_guess(guess: records.Guess) -> None:
+    """Refuse a guess with which no test can begin."""
     if not 0 < Fraction(guess.low) < Fraction(guess.high) < 1:
         reject("GUESS_RANGE", f"a guess of {guess.high} with and {guess.low} without is none")
 

@@ -20,7 +20,8 @@ STDIN = "-"
 
 def check_certificate(
     files: Annotated[list[str], typer.Argument(
-        metavar="FILE...", help="Certificates; - is standard input.")],
+        metavar="FILE...", help="Certificates, or records of why and fix; - is standard "
+        "input.")],
     integrity_only: Annotated[bool, typer.Option(
         "--integrity-only", help="Exit 0 for every valid certificate, whatever its verdict.")
     ] = False,
@@ -32,7 +33,7 @@ def check_certificate(
         "otherwise: the SDK ran over other libraries.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
-    """Judge certificates again from their bytes alone, without the SDK."""
+    """Judge certificates and records of why and fix again, from their bytes alone, without SDK."""
     if reproduced and any_observation:
         raise typer.BadParameter("--reproduced and --any-observation exclude each other")
     asked = True if reproduced else False if any_observation else None
@@ -79,12 +80,12 @@ def load(file: str) -> Certificate:
 
 def _check(file: str, reproduced: bool | None) -> dict[str, Any]:
     """The judgement of one file as a table."""
-    from agentrunproof.checker import check
+    from agentrunproof.checker import kinds
     from agentrunproof.checker.judgement import refused
     from agentrunproof.shape import encode
 
     try:
-        judgement = check(_read(file), reproduced=reproduced)
+        judgement = kinds.check(_read(file), reproduced=reproduced)
     except RecordError as error:
         judgement = refused(error)
     table = {field: value for field, value in vars(judgement).items() if field != "checks"}

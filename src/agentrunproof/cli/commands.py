@@ -11,18 +11,26 @@ import typer
 
 from agentrunproof import __version__
 from agentrunproof.cli import (
+    bench,
     bisecting,
     certificates,
+    checking,
     evidence,
     exits,
+    fixing,
     importing,
+    localizing,
     matrices,
     matrix,
+    mcp,
+    odds,
     probing,
     releases,
     runs,
     scenarios,
+    viewing,
     why,
+    written_tests,
 )
 from agentrunproof.cli.output import lines, note
 from agentrunproof.errors import AgentRunProofError
@@ -44,11 +52,22 @@ app.command("check-bundle")(evidence.check_bundle)
 app.command("check-sums")(evidence.check_sums)
 app.command("bisect", cls=matrix.WithCommand)(bisecting.bisect)
 app.command("why")(why.why)
+app.command("odds")(odds.odds)
+app.command("rerun")(odds.rerun)
+app.command("fix")(fixing.fix)
+app.command("test")(written_tests.write)
+app.command("localize")(localizing.localize)
+app.command("check-localization")(localizing.check_localization)
 app.command("releases")(releases.releases)
 app.command("runs")(runs.runs)
 app.command("show")(runs.show)
+app.command("view")(viewing.view)
 app.command("import")(importing.import_trace)
+app.command("mcp")(mcp.mcp)
 app.command("schema")(scenarios.schema)
+bench.app.command("localize")(localizing.bench_localize)
+app.add_typer(bench.app, name="bench")
+app.add_typer(checking.app, name="check")
 
 #: What typer raises for wrong usage (its public names are subclasses).
 _UsageError: Any = typer.BadParameter.__base__

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentrunproof.cli import exits
+from agentrunproof.cli import exits, traces
 from agentrunproof.cli.output import lines, note, table
 from agentrunproof.errors import RecordError
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def import_trace(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The trace.")],
     format: Annotated[str, typer.Option(
-        "--from", metavar="FORMAT", help="Its format: auto, run, otlp, langfuse, openai-chat, "
-        "openai-responses or anthropic-messages.")] = "auto",
+        "--from", metavar="FORMAT", help=f"Its format: {traces.FORMATS}.")] = "auto",
+    run: Annotated[str, typer.Option(
+        "--run", metavar="ID", help=traces.RUN_HELP)] = "",
     output: Annotated[Path | None, typer.Option(
         "--output", "-o", metavar="RUN.jsonl", help="Write the run there; else among the recorded "
         "runs of this folder.")] = None,
@@ -31,15 +32,13 @@ def import_trace(
     """Read a trace of another tool into a run, and say what was understood and what was left."""
     from agentrunproof.importers import detect
     from agentrunproof.record import store
-    from agentrunproof.runs import folder
 
     if output is not None:
         store.check_target(output)
         if output.exists() and file.exists() and output.samefile(file):
             raise RecordError("TARGET_IS_SOURCE", f"{output}: is the trace itself",
                               "name another file for the run")
-    imported = detect.read(store.read(file, max_bytes=folder.MAX_BYTES), str(file), format,
-                           skip_bad=skip_bad_lines)
+    imported = detect.read(traces.read(file), str(file), format, skip_bad=skip_bad_lines, run=run)
     written = _write(imported, output)
     if as_json:
         table({**_summary(imported), "file": str(file), "run": str(written)})
@@ -53,15 +52,16 @@ def import_trace(
 def _write(imported: Imported, output: Path | None) -> Path:
     from agentrunproof.record import store
     from agentrunproof.runs import file as run_file
+    from agentrunproof.runs import folder
 
     if output is not None:
-        store.write(output, imported.data)
-        output.chmod(0o600)  # as recorded runs: they hold private data
+        store.write(output, imported.data, mode=0o600)  # as recorded runs: they hold private data
         return output
-    made = run_file.create(imported.name)
-    made.append(imported.data)
-    made.close()
-    return made.path
+    try:
+        return run_file.write(imported.name, imported.data)
+    except OSError as problem:
+        raise RecordError("RUNS_FOLDER", f"{folder.default()}: {(problem.strerror or '').lower()}",
+                          f"name the run with -o, or a folder in {folder.VARIABLE}") from None
 
 
 def _summary(imported: Imported) -> dict[str, Any]:

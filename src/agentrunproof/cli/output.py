@@ -6,8 +6,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO
 
 from agentrunproof.report import text
 
@@ -15,15 +16,40 @@ from agentrunproof.report import text
 PATIENCE = 2.0
 
 
+_results: TextIO | None = None
+
+
+@contextmanager
+def results_only() -> Iterator[None]:
+    """Keep standard output for results: what a user's code prints goes to standard error."""
+    global _results
+    _results = sys.stdout
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _results = None
+
+
 def lines(content: Iterable[str]) -> None:
     """Print result lines."""
     for line in content:
-        print(line)
+        print(line, file=_results or sys.stdout)
+
+
+def flush() -> None:
+    """Have results printed before anything can go wrong."""
+    (_results or sys.stdout).flush()
 
 
 def table(value: Any) -> None:
     """Print one JSON document."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # escapes of Python would be no JSON
+        text = json.dumps(value, indent=2)
+    print(text)
 
 
 def note(message: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from agentrunproof import machine
 from agentrunproof.cli import exits
 from agentrunproof.cli.output import lines, table
 
@@ -32,7 +33,7 @@ def releases(
     lines(_line(row) for row in rows)
     lines(["", f"{len(rows)} releases, {sum(row['label'] == 'certified' for row in rows)} "
            f"certified, {sum(bool(row['cached']) for row in rows)} with environments in "
-           f"{environments.cache_folder()}"])
+           f"{machine.cache_folder()}"])
     return exits.OK
 
 

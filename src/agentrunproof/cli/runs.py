@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentrunproof.cli import exits
+from agentrunproof.cli import exits, traces
 from agentrunproof.cli.output import lines, note, table
 from agentrunproof.errors import RecordError
 
 if TYPE_CHECKING:
     from agentrunproof.record.run import Call, Run
+
+#: A first line is looked at up to here; one that is longer is an item of a run.
+_FIRST_LINE = 2**20
 
 
 def runs(
@@ -65,14 +69,45 @@ def show(
 
 
 def load(word: str, *, skip_bad: bool = False) -> Run:
-    """The recorded run that a user means.
+    """The recorded run that a user means: one of ours, or another tool's trace.
 
     Raises:
         RecordError: there is none, or it cannot be read.
     """
     from agentrunproof.runs import folder
 
-    return folder.load(folder.find(word), skip_bad=skip_bad)
+    return read(folder.find(word), skip_bad=skip_bad)
+
+
+def read(path: Path, *, skip_bad: bool = False) -> Run:
+    """The run in a file of ours or of another tool.
+
+    Raises:
+        RecordError: what `runs.folder.load` and `importers.detect.read` say.
+    """
+    from agentrunproof.record import run_reader
+    from agentrunproof.runs import folder
+
+    data = traces.read(path)
+    if path.suffix == folder.SUFFIX and _begins_a_run(data):
+        return run_reader.read(data, str(path), skip_bad=skip_bad)
+    from agentrunproof.importers import detect
+
+    imported = detect.read(data, str(path), skip_bad=skip_bad)
+    run = run_reader.read(imported.data, str(path))
+    run.notes = (*imported.notes, *run.notes)
+    return run
+
+
+def _begins_a_run(data: bytes) -> bool:
+    """Whether the first line is one of a run, or none that can be read: then the reader of runs
+    says why."""
+    try:
+        first = json.loads(data[:_FIRST_LINE].partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(first, dict) and any(
+        keys <= first.keys() for keys in ({"seq", "kind"}, {"item", "value"}, {"list", "items"}))
 
 
 def _row(path: Path) -> dict[str, Any]:

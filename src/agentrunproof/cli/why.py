@@ -1,163 +1,127 @@
-"""``why``: what a failure needs. A plan or certificate is reduced; see `why.explanation`."""
+"""``why``: of a recorded run, what made a model decide so; of a plan, what its failure needs."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from agentrunproof.cli import bisecting, exits, plans
-from agentrunproof.cli.output import Progress, lines, table
-from agentrunproof.errors import PlanError
-from agentrunproof.report import text
-
-if TYPE_CHECKING:
-    from agentrunproof.record.certificate import Certificate
-    from agentrunproof.why.explanation import Explanation, Question
+from agentrunproof.cli import ablations, asking, plans, why_call, why_plan
+from agentrunproof.plan import catalog
 
 
 def why(
     subject: Annotated[str, typer.Argument(
-        metavar="CERTIFICATE_OR_PLAN", autocompletion=plans.complete,
-        help="A FAIL certificate, a plan file, or a scenario's id.")],
-    check: Annotated[str | None, typer.Option(
-        metavar="NAME", help="The failed check to look into.")] = None,
-    sdk: Annotated[str | None, typer.Option(
-        metavar="VERSION", help="The release on which it fails; a certificate names it.")] = None,
-    good: Annotated[str | None, typer.Option(
-        metavar="VERSION", help="A release on which it passes, and smaller plans must too; the "
-        "installed one, unless told otherwise.")] = None,
-    python: Annotated[str | None, typer.Option(
-        metavar="X.Y", help="Python of the isolated environments.")] = None,
-    out: Annotated[Path | None, typer.Option(
-        metavar="DIR", help="Write the smallest plan, its certificate and a standalone "
-        "test.")] = None,
+        metavar="RUN_OR_PLAN", autocompletion=plans.complete,
+        help="A recorded run (last, its name, a file, another tool's trace, a folder of runs); or "
+        "a FAIL certificate, a plan file, a scenario's id.")],
+    target: Annotated[str | None, typer.Argument(
+        metavar="[TARGET]", help=f"{asking.TARGET_HELP} Or the number of a step of localize: the "
+        "decision behind it.")] = None,
+    call: asking.CallOption = None,
+    from_localization: Annotated[bool, typer.Option(
+        "--from-localization", help="Ask about the decisions behind the steps that localize "
+        "suspects, one after the other, until a cause is found.")] = False,
+    failed: Annotated[bool, typer.Option(
+        "--failed", help="With --from-localization: the run failed, whatever it says.")] = False,
     budget: Annotated[int | None, typer.Option(
-        min=4, metavar="N", help="Plans run at most.")] = None,
+        metavar="N", help="Model calls at most, 300 unless given; of a plan, plans run at most.")
+    ] = None,
+    alpha: Annotated[str, typer.Option(
+        metavar="RATE", help="The chance, at most, of naming a wrong cause.")] = "",
+    model: asking.ModelOption = None,
+    base_url: asking.BaseUrlOption = None,
+    key_variable: asking.KeyVariableOption = None,
+    deterministic: asking.DeterministicOption = None,
+    workers: asking.WorkersOption = None,
+    executor: asking.ExecutorOption = None,
+    no_cache: Annotated[bool, typer.Option(
+        "--no-cache", help="Use no earlier replies, and keep none.")] = False,
+    no_ask: Annotated[bool, typer.Option(
+        "--no-ask", help="Don't ask the model which parts to look at first.")] = False,
+    dry: Annotated[bool, typer.Option(
+        "--dry", help="Only show what would be asked; no model is called.")] = False,
+    pieces: Annotated[bool, typer.Option(
+        "--pieces", help="List the pieces of the request with their ids; no model is called.")
+    ] = False,
+    skip_bad_lines: asking.SkipBadLinesOption = False,
+    check: Annotated[str | None, typer.Option(
+        metavar="NAME", help="Plans: the failed check to look into.")] = None,
+    sdk: Annotated[str | None, typer.Option(
+        metavar="VERSION", help="Plans: the release on which it fails; a certificate names it.")
+    ] = None,
+    good: Annotated[str | None, typer.Option(
+        metavar="VERSION", help="Plans: a release on which it passes, and smaller plans must too; "
+        "the installed one, unless told otherwise.")] = None,
+    python: Annotated[str | None, typer.Option(
+        metavar="X.Y", help="Plans: Python of the isolated environments.")] = None,
     allow_python: Annotated[bool, typer.Option(
-        "--allow-python", help="Let the plan run the Python that it names.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        "--allow-python", help="Plans: let the plan run the Python that it names.")] = False,
+    out: Annotated[Path | None, typer.Option(
+        "--out", "-o", metavar="PATH", help="Write the record to this file; of a plan, the "
+        "smallest plan, its certificate and a standalone test to this folder.")] = None,
+    as_json: Annotated[bool, typer.Option(
+        "--json", help="Print JSON: the record itself.")] = False,
 ) -> int:
-    """Find the smallest plan that still fails, and what of it the failure needs."""
-    from agentrunproof.why import explanation
-
-    bisecting.known_check(check)
-    question = _question(subject, allow_python)
-    asked: dict[str, Any] = {"check": check, "sdk": sdk, "python": python, "good": good,
-                             "budget": budget}
-    question = replace(
-        question, **{key: value for key, value in asked.items() if value is not None})
-    progress = Progress()
-    found = explanation.explain(question, progress.say)
-    progress.clear()
-    written = explanation.write(found, out) if out is not None else []
-    if as_json:
-        table(_table(found, written))
-    else:
-        lines(_lines(found, written))
-    if found.smallest.stopped == "interrupted":
-        return exits.INTERRUPTED
-    return exits.OK
-
-
-def _question(subject: str, allow_python: bool) -> Question:
-    """What a certificate, a plan file or a scenario's id asks.
-
-    Raises:
-        PlanError: it is none of them, or a certificate that cannot be run again.
-        RecordError: it is an invalid certificate.
-    """
-    from agentrunproof.lab.probe import Options
-    from agentrunproof.why.explanation import Question
-
-    certificate = _certificate(subject)
-    if certificate is None:
-        named = plans.resolve(subject)
-        options = Options(deadline="10", allow_python=allow_python,
-                          path=plans.import_folders([named]))
-        return Question(named.id, named.plan, options=options)
-    if certificate.profile == "private":
-        raise PlanError("WHY_PRIVATE", f"{subject}: a private certificate holds digests in place "
-                        "of what the plan says", "name the plan file, and --sdk")
-    producer = certificate.producer
-    return Question(certificate.scenario, certificate.plan, sdk=producer.sdk.version,
-                    python=".".join(producer.python.split(".")[:2]),
-                    options=Options(deadline="10", allow_python=allow_python, path=[os.getcwd()]))
+    """Find what in its request made a model decide so, or what a failing plan needs to fail."""
+    of_call = {"TARGET": target, "--call": call, "--from-localization": from_localization,
+               "--failed": failed, "--alpha": alpha, "--model": model, "--base-url": base_url,
+               "--key-variable": key_variable, "--deterministic": deterministic,
+               "--workers": workers, "--executor": executor, "--no-cache": no_cache,
+               "--no-ask": no_ask, "--dry": dry, "--pieces": pieces,
+               "--skip-bad-lines": skip_bad_lines}
+    of_plan = {"--check": check, "--sdk": sdk, "--good": good, "--python": python,
+               "--allow-python": allow_python}
+    kind = _kind(subject)
+    if kind == "ablation":
+        _refuse(of_call | of_plan, f"{subject} is the record of an explanation, which is shown")
+        return ablations.show(Path(subject), as_json=as_json)
+    if kind == "plan":
+        _refuse(of_call, f"{subject} is a plan, and this is about recorded runs")
+        return why_plan.why_plan(subject, why_plan.Asked(
+            check=check, sdk=sdk, good=good, python=python, out=out, budget=budget,
+            allow_python=allow_python, as_json=as_json))
+    _refuse(of_plan, f"{subject} is no plan, and this is about plans")
+    if from_localization:
+        _refuse({"TARGET": target, "--call": call}, "--from-localization finds it")
+    elif failed:
+        raise typer.BadParameter("--failed: goes with --from-localization")
+    return why_call.why_call(subject, why_call.Asked(
+        target=target, call=call, from_localization=from_localization, failed=failed,
+        budget=budget, alpha=alpha, ask_model=not no_ask,
+        cached=not no_cache, dry=dry, pieces=pieces, skip_bad=skip_bad_lines, out=out,
+        as_json=as_json, rerun=asking.Options(
+            model=model, base_url=base_url, key_variable=key_variable,
+            deterministic=deterministic, workers=workers, executor=executor)))
 
 
-def _certificate(subject: str) -> Certificate | None:
-    """The certificate in a file; None for what is no certificate at all."""
-    from agentrunproof.cli import certificates
+def _kind(subject: str) -> str:
+    """What a word names: a ``plan`` or a record of one, an ``ablation`` record, or a ``run``."""
+    path = Path(subject)
+    if subject in catalog.summaries() or path.suffix == ".toml":
+        return "plan"
+    value = _document(path)
+    if "kind" not in value and str(value.get("schema")).startswith("agentrunproof/"):
+        return "ablation" if str(value["schema"]).split("/")[1] == "ablation" else "plan"
+    return "plan" if {"agents", "phases"} <= value.keys() else "run"
 
-    if not plans.is_file(subject) or not subject.endswith(".json"):
-        return None
+
+def _document(path: Path) -> dict[str, Any]:
+    """The JSON table that is all of a file; nothing of what is too large to be a certificate."""
+    from agentrunproof.canonical import MAX_BYTES
+
     try:
-        value = json.loads(Path(subject).read_bytes())
-    except (OSError, ValueError):
-        return None  # whoever reads it as a plan says what is wrong
-    schema = value.get("schema") if isinstance(value, dict) else None
-    return certificates.load(subject) if isinstance(schema, str) else None
+        if path.suffix != ".json" or path.stat().st_size > MAX_BYTES:
+            return {}
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}  # whoever reads it as a trace says what is wrong
+    return value if isinstance(value, dict) else {}
 
 
-def _lines(found: Explanation, written: list[Path]) -> list[str]:
-    from agentrunproof.why.smallest import innermost, outermost
-
-    result, small = found.failure.result, found.smallest
-    release = found.certificate.producer.sdk.version
-    told = [f"{result.check} {result.code} on openai-agents {release}",
-            *text.wrap(f"{result.where}: {result.detail}", "  "), ""]
-    by_id = {one.id: one for one in found.whole.elements}
-    told.append("needed, each of them:")
-    for element in innermost(small.needed, found.whole):
-        told += text.wrap(f"{element.id} ({element.kind}): {element.says}", "  ")
-        told += text.wrap(f"without it: {small.needed[element.id]}", "      ")
-    if small.fixed:
-        told += ["", *text.wrap("no plan without: " + ", ".join(small.fixed))]
-    counts = Counter(by_id[one.id].kind for one in outermost(small.gone, found.whole))
-    gone = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}"
-                     for kind, count in sorted(counts.items()))
-    told += ["", *text.wrap(f"did not matter: {gone or 'nothing'}")]
-    told += text.wrap(_spent(found))
-    if found.script is not None:
-        told += text.wrap(f"a standalone script fails on {release}: {found.script_fails}")
-    else:
-        told += text.wrap(f"no standalone script: {found.no_script}")
-    return [*told, *(f"written: {path}" for path in written)]
-
-
-def _spent(found: Explanation) -> str:
-    small = found.smallest
-    control = found.control.producer.sdk.version if found.control else ""
-    ended = {"budget": "; the budget ran out, a smaller plan may be left",
-             "interrupted": "; interrupted, a smaller plan may be left"}.get(small.stopped, "")
-    return (f"{len(small.reduced.left)} of {len(found.whole.elements)} elements left after "
-            f"{found.spent} runs of plans{ended}; "
-            + (f"each smaller plan passes on {control}" if control else
-               "no release is known that passes the plan, so none was held against it"))
-
-
-def _table(found: Explanation, written: list[Path]) -> dict[str, Any]:
-    from agentrunproof.shape import encode
-
-    small = found.smallest
-    by_id = {one.id: one for one in found.whole.elements}
-
-    def row(id: str) -> dict[str, str]:
-        return {"element": id, "kind": by_id[id].kind, "says": by_id[id].says}
-
-    return {
-        "scenario": found.id, "sdk": found.certificate.producer.sdk.version,
-        "control": found.control.producer.sdk.version if found.control else None,
-        "failure": encode(found.failure.result),
-        "needed": [{**row(id), "without": result} for id, result in small.needed.items()],
-        "fixed": [row(id) for id in small.fixed], "did_not_matter": [row(id) for id in small.gone],
-        "stopped": small.stopped, "runs": found.spent, "plan": small.reduced.plan.to_json(),
-        "script": found.script, "no_script": found.no_script,
-        "trials": [{"removed": list(trial.removed), "plan": trial.plan, "result": trial.result}
-                   for trial in small.trials],
-        "written": [str(path) for path in written]}
+def _refuse(options: dict[str, Any], reason: str) -> None:
+    given = [name for name, value in options.items() if value not in (None, False, "")]
+    if given:
+        raise typer.BadParameter(f"{', '.join(given)}: {reason}")

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from agentrunproof.errors import RecordError
-from agentrunproof.importers import exchanges, linking, otlp, own, source
-from agentrunproof.importers.draft import Draft, SpanStep, Step, messages, to_bytes
+from agentrunproof.importers import (
+    atif,
+    exchanges,
+    foreign,
+    linking,
+    openhands,
+    otlp,
+    own,
+    runopsy,
+    source,
+    swe_agent,
+    who_and_when,
+)
+from agentrunproof.importers.draft import (
+    Draft,
+    EventStep,
+    SpanStep,
+    Step,
+    messages,
+    to_bytes,
+)
 from agentrunproof.importers.form import Format, NotThisFormat
 from agentrunproof.importers.source import Source, found
 from agentrunproof.record import run_reader
@@ -16,8 +35,10 @@ from agentrunproof.record.run import Run
 from agentrunproof.shape import nearest
 
 #: in the order in which they are tried
-_FORMATS: tuple[Format, ...] = (otlp.OTLP, otlp.LANGFUSE, exchanges.RESPONSES, exchanges.MESSAGES,
-                                exchanges.CHAT)
+_FORMATS: tuple[Format, ...] = (
+    runopsy.RUNOPSY, atif.ATIF, swe_agent.SWE_AGENT, openhands.OPENHANDS,
+    who_and_when.WHO_AND_WHEN, otlp.AGENTS_SDK, otlp.LANGSMITH, otlp.OTLP, otlp.LANGFUSE,
+    exchanges.RESPONSES, exchanges.MESSAGES, exchanges.CHAT)
 FORMATS = (own.NAME, *(one.name for one in _FORMATS))
 AUTO = "auto"
 
@@ -55,7 +76,8 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def read(data: bytes, name: str, format: str = AUTO, *, skip_bad: bool = False) -> Imported:
+def read(data: bytes, name: str, format: str = AUTO, *, skip_bad: bool = False,
+         run: str = "") -> Imported:
     """Read a trace.
 
     Args:
@@ -63,42 +85,68 @@ def read(data: bytes, name: str, format: str = AUTO, *, skip_bad: bool = False) 
         name: its name, for messages.
         format: one of `FORMATS`, or ``auto``.
         skip_bad: leave lines that can't be read out, and say so.
+        run: the id of the run to take, of several in the file.
 
     Raises:
-        RecordError: ``IMPORT_FORMAT``: it is of no known format, or not of the one named (the
+        RecordError: ``IMPORT_RUN``: the file holds several runs, or none of that id;
+            ``IMPORT_FORMAT``: it is of no known format, or not of the one named (the
             message says what was looked for); what `source.read` says; ``IMPORT_SHAPE`` and
             ``IMPORT_DUPLICATE``: something in it is wrong.
     """
     if format not in (AUTO, *FORMATS):
         raise RecordError("IMPORT_FORMAT", f"there is no format {format!r:.40}",
                           nearest(format, FORMATS) or "formats: " + ", ".join(FORMATS))
-    read_source = source.read(data, name, skip_bad=skip_bad)
+    read_source = replace(source.read(data, name, skip_bad=skip_bad), run=run)
     if format == own.NAME or (format == AUTO and not own.why_not(read_source)):
+        _check_run(run, "", name, own.NAME)
         return _of_run(own.read(read_source, skip_bad=skip_bad))
-    chosen = _detect(read_source) if format == AUTO else \
-        next(one for one in _FORMATS if one.name == format)
-    try:
-        draft = chosen.read(read_source, format != AUTO)
-    except NotThisFormat as reason:
-        raise RecordError("IMPORT_FORMAT", f"{name}: not {chosen.name}: {reason}",
-                          f"looked for {chosen.looks_for}; --from auto tries all formats") from None
+    chosen, draft = _detect(read_source) if format == AUTO else _named(read_source, format)
     if not draft.steps:
-        raise RecordError("IMPORT_EMPTY", f"{name}: {chosen.name}: there is neither a model call "
+        raise RecordError("IMPORT_EMPTY", f"{name}: {chosen}: there is neither a model call "
                           "nor a tool call in it", "export the trace with its messages")
+    _check_run(run, draft.run, name, chosen)
     draft.notes = [*read_source.notes, *draft.notes]
-    return _of_draft(draft, chosen.name, name)
+    return _of_draft(draft, chosen, name)
 
 
-def _detect(source: Source) -> Format:
+def _check_run(wanted: str, run: str, name: str, format: str) -> None:
+    """Refuse the id of a run in a file that has none."""
+    if wanted and run != wanted:
+        raise RecordError("IMPORT_RUN", f"{name}: {format} has no ids of runs in it, so there is "
+                          f"no run {wanted!r:.60}", "leave --run out")
+
+
+def _named(source: Source, format: str) -> tuple[str, Draft]:
+    one = next(one for one in _FORMATS if one.name == format)
+    draft = _attempt(one, source, True)
+    if isinstance(draft, Draft):
+        return format, draft
+    raise RecordError("IMPORT_FORMAT", f"{source.name}: not {format}: {draft}",
+                      f"looked for {one.looks_for}; --from auto tries all formats")
+
+
+def _attempt(one: Format, source: Source, named: bool) -> Draft | str:
+    """What a format reads, or why the file is not of it."""
+    try:
+        return one.read(source, named)
+    except NotThisFormat as reason:
+        return str(reason)
+
+
+def _detect(source: Source) -> tuple[str, Draft]:
     reasons = {}
     for one in _FORMATS:
-        reasons[one.name] = one.why_not(source)
-        if not reasons[one.name]:
-            return one
+        draft = _attempt(one, source, False)
+        if isinstance(draft, Draft):
+            return one.name, draft
+        reasons[one.name] = draft
     value = source.documents[0].value
-    held = _found(source)
+    known = foreign.name_of(value)
+    if known:
+        raise RecordError("IMPORT_FORMAT", f"{source.name}: this is {known}, which is not read",
+                          "formats: " + ", ".join(FORMATS))
     raise RecordError(
-        "IMPORT_FORMAT", f"{source.name}: no known format of traces; it holds {held}; "
+        "IMPORT_FORMAT", f"{source.name}: no known format of traces; it holds {_found(source)}; "
         + "; ".join(f"{names}: {reason.removesuffix(f', but {found(value)}')}"
                     for names, reason in _together(reasons)),
         _nearest(set(value) if isinstance(value, dict) else set())
@@ -156,7 +204,8 @@ def _of_draft(draft: Draft, format: str, file: str) -> Imported:
         format, draft.name, data, len(models), sum(1 for step in models if step.inferred),
         sum(1 for step in models if step.reply is None and step.error is None),
         len(draft.tools()), messages(draft),
-        Counter(step.type for step in draft.steps if isinstance(step, SpanStep)), kept,
+        Counter(step.type if isinstance(step, SpanStep) else step.kind for step in draft.steps
+                if isinstance(step, SpanStep | EventStep)), kept,
         draft.left, tuple(draft.notes))
 
 

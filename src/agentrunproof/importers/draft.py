@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentrunproof.errors import RecordError
 from agentrunproof.record import dialects
+from agentrunproof.record.beginnings import common
 from agentrunproof.record.jsonable import dump
 from agentrunproof.record.run_writer import RunWriter
 
@@ -25,6 +25,7 @@ class Step:
         end: when it ended.
         inside: the tool call that it is a part of.
         kept: what the trace says besides, kept in the run's event as ``source``.
+        more: further fields of the run's event, such as ``changes`` of a tool call.
         guessed: the times only put it in its place; the trace doesn't say them.
     """
 
@@ -33,6 +34,7 @@ class Step:
     end: int | None = None
     inside: ToolStep | None = None
     kept: Json = field(default_factory=dict)
+    more: Json = field(default_factory=dict)
     guessed: bool = False
 
 
@@ -56,19 +58,8 @@ class ModelStep(Step):
     inferred: bool = False
 
     def asks(self) -> list[Json]:
-        """The tool calls that the model asked for.
-
-        Raises:
-            RecordError: ``IMPORT_SHAPE``: the reply is none of the dialect.
-        """
-        if self.reply is None:
-            return []
-        try:
-            return list(dialects.decision(self.dialect, self.reply)["tool_calls"])
-        except (AttributeError, TypeError):
-            raise RecordError("IMPORT_SHAPE", f"a reply in it is none of {self.dialect}: "
-                              f"{dump(self.reply).decode('utf-8')[:200]}",
-                              "export the trace again") from None
+        """The tool calls that the model asked for."""
+        return list(dialects.decision(self.dialect, self.reply)["tool_calls"])
 
 
 @dataclass
@@ -103,11 +94,23 @@ class SpanStep(Step):
 
 
 @dataclass
+class EventStep(Step):
+    """One event of the vocabulary (`record.events`) that is none of these, such as a handoff; its
+    fields are `more`."""
+
+    kind: str = ""
+
+
+@dataclass
 class Draft:
     """What was understood, in the order of happening.
 
     Args:
         name: what the run is called.
+        run: its id, where the file tells runs apart by ids.
+        outcome: how the run ended, empty if it didn't; None: the trace doesn't say.
+        error: why it ended so.
+        task: what was asked for, where no request says it.
         fields: what the file says about the run as a whole; kept in the run's first event.
         left: what was not taken over, counted by name.
         notes: what a user must be told.
@@ -118,6 +121,10 @@ class Draft:
     fields: Json = field(default_factory=dict)
     left: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    run: str = ""
+    outcome: str | None = None
+    error: str = ""
+    task: str = ""
 
     def models(self) -> list[ModelStep]:
         """The requests to models."""
@@ -131,18 +138,16 @@ class Draft:
 def messages(draft: Draft) -> int:
     """How many different messages the requests and replies of a draft hold."""
     seen: set[bytes] = set()
-    known: dict[int, Any] = {}  # the same object stands in many requests
     replies = 0
+    before: list[Any] = []
     models = draft.models()
     for number, step in enumerate(models):
         after = models[number + 1] if number + 1 < len(models) else None
         items = _items(step)
-        for item in items:
-            if id(item) not in known:
-                known[id(item)] = item
-                seen.add(dump(item))
+        seen.update(map(dump, items[common(before, items):]))
         if step.reply is not None and (after is None or len(_items(after)) <= len(items)):
             replies += 1  # else it stands in the next request
+        before = items
     return len(seen) + replies
 
 
@@ -168,7 +173,7 @@ class _Writing:
         self._ids: dict[int, str] = {}
         numbers: Counter[str] = Counter()
         for step in draft.steps:
-            kind = {ModelStep: "m", ToolStep: "t", SpanStep: "s"}[type(step)]
+            kind = {ModelStep: "m", ToolStep: "t"}.get(type(step), "s")
             numbers[kind] += 1
             self._ids[id(step)] = f"{kind}{numbers[kind]}"
 
@@ -176,26 +181,36 @@ class _Writing:
         draft = self._draft
         starts = [step.start for step in draft.steps if step.start is not None]
         self._writer.start(draft.name, clock=_clock(min(starts, default=None)), **about,
-                           **({"fields": draft.fields} if draft.fields else {}))
+                           ends=draft.outcome is not None or None,
+                           input=[{"role": "user", "content": draft.task}] if draft.task else None,
+                           fields=draft.fields or None)
         for _, step, begins in self._order():
             common: Json = {"agent": step.agent, "parent": self._ids[id(step.inside)] if step.inside
                       else "", "clock": None if step.guessed
                       else _clock(step.start if begins else step.end)}
-            if begins and step.kept:
-                common["source"] = step.kept
+            if begins:
+                common |= step.more
+                if step.kept:
+                    common["source"] = step.kept
             if isinstance(step, ModelStep):
                 self._model(step, begins, common)
             elif isinstance(step, ToolStep):
                 self._tool(step, begins, common)
             elif isinstance(step, SpanStep):
                 self._span(step, begins, common)
+            elif isinstance(step, EventStep) and begins:
+                self._writer.event(step.kind, **common)
         ends = [step.end for step in draft.steps if step.end is not None]
         outcome = self._outcome()
         if outcome:
-            self._writer.finish(outcome, clock=_clock(max(ends, default=None)))
+            error = {"type": outcome, "message": draft.error} if draft.error else None
+            self._writer.finish(outcome, clock=_clock(max(ends, default=None)), error=error)
 
     def _outcome(self) -> str:
-        """How the run ended, by its last request; empty if that is still open."""
+        """How the run ended: as the trace says, else by its last request; empty if that is still
+        open."""
+        if self._draft.outcome is not None:
+            return self._draft.outcome
         models = self._draft.models()
         failed = any(isinstance(step, SpanStep) and step.type == "agent" and step.error
                      for step in self._draft.steps)
@@ -239,7 +254,7 @@ class _Writing:
     def _span(self, step: SpanStep, begins: bool, common: Json) -> None:
         self._writer.event("span_started" if begins else "span_finished",
                            span=int(self._ids[id(step)][1:]) - 1, type=step.type, name=step.name,
-                           error="" if begins else step.error, **common)
+                           error=None if begins else step.error or None, **common)
 
 
 def _clock(nanoseconds: int | None) -> dict[str, float] | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentrunproof.errors import RecordError
-from agentrunproof.importers import dialogs
+from agentrunproof.importers import dialogs, several
 from agentrunproof.importers.draft import Draft
 from agentrunproof.importers.form import Format, NotThisFormat
 from agentrunproof.importers.source import Source, found, tables
@@ -67,19 +67,15 @@ def of_source(source: Source, dialect: str | None = None) -> list[Exchange]:
             for exchange in _exchanges(document.value, document.place, dialect)]
 
 
-def draft(source: Source, dialect: str | None = None) -> Draft:
+def _draft(source: Source, exchanges: list[Exchange]) -> Draft:
     """The exchanges of a file as steps; replies within a request count as earlier requests, unless
-    the file holds several.
-
-    Args:
-        source: the file.
-        dialect: the API that all of them are of, or None to tell by their content.
-
-    Raises:
-        NotThisFormat, RecordError: as `of_source`.
-    """
-    exchanges = of_source(source, dialect)
+    the file holds several."""
     made = Draft(name=source.name)
+    if len(exchanges) > 1 and not any(exchange.sent for exchange in exchanges):
+        runs = {str(exchange.fields.get("id") or number): exchange
+                for number, exchange in enumerate(exchanges, 1)}
+        made.run, one = several.choose(source, runs)
+        exchanges = [one]
     for exchange in exchanges:
         dialog = dialogs.ALL[exchange.dialect]
         steps = dialogs.steps(dialog, exchange.body, reply=exchange.reply,
@@ -88,6 +84,8 @@ def draft(source: Source, dialect: str | None = None) -> Draft:
             steps[-1].kept = exchange.fields
         else:
             made.fields |= exchange.fields
+            if "reward" in exchange.fields:  # as tau-bench tells whether the task was done
+                made.outcome = "completed" if exchange.fields["reward"] else "failed"
         made.steps += steps
         _count_left(made, exchange)
     return made
@@ -227,15 +225,14 @@ def _count_left(draft: Draft, exchange: Exchange) -> None:
 
 
 def _format(name: str, dialect: str, looks_for: str) -> Format:
-    def why_not(source: Source) -> str:
-        try:
-            told = {exchange.dialect for exchange in of_source(source)}
-        except NotThisFormat as reason:
-            return str(reason)
-        return "" if dialect in told else f"its content is {', '.join(sorted(told))}"
+    def read(source: Source, named: bool) -> Draft:
+        exchanges = of_source(source, dialect if named else None)
+        told = sorted({exchange.dialect for exchange in exchanges})
+        if dialect not in told:
+            raise NotThisFormat(f"its content is {', '.join(told)}")
+        return _draft(source, exchanges)
 
-    return Format(name, looks_for, why_not,
-                  lambda source, forced: draft(source, dialect if forced else None))
+    return Format(name, looks_for, read)
 
 
 CHAT = _format("openai-chat", "openai.chat", "a list of messages with role, alone or in `messages`")

@@ -1,4 +1,4 @@
-"""What a format is: its name, how it is recognised, how it is read."""
+"""What a format is: its name, and how it is recognised and read."""
 
 from __future__ import annotations
 
@@ -20,13 +20,10 @@ class Format:
     Args:
         name: as users type it.
         looks_for: what tells it, in words.
-        why_not: why a file is not of this format; empty if it is. Raises `RecordError` for a file
-            that is, with something wrong in it.
         read: what a file says; its second argument says that the user named the format. Raises
-            `NotThisFormat` and `RecordError`.
+            `NotThisFormat`, and `RecordError` for a file that is of it, with something wrong in it.
     """
 
     name: str
     looks_for: str
-    why_not: Callable[[Source], str]
     read: Callable[[Source, bool], Draft]

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
-from agentrunproof.importers import genai, langfuse, linking, openinference, openllmetry, spans
+from agentrunproof.importers import (
+    agents_sdk,
+    genai,
+    langfuse,
+    langsmith,
+    linking,
+    openinference,
+    openllmetry,
+    parents,
+    several,
+    spans,
+)
 from agentrunproof.importers.draft import Draft, ModelStep, SpanStep, Step, ToolStep
-from agentrunproof.importers.form import Format, NotThisFormat
+from agentrunproof.importers.form import Format
 from agentrunproof.importers.source import Source
 from agentrunproof.importers.spans import Span
 
 Json = dict[str, Any]
 
-_CONVENTIONS = (langfuse, openinference, openllmetry, genai)
+_CONVENTIONS = (agents_sdk, langsmith, langfuse, openinference, openllmetry, genai)
 
 
 def draft(source: Source, found: list[Span], fields: Json) -> Draft:
@@ -27,6 +37,9 @@ def draft(source: Source, found: list[Span], fields: Json) -> Draft:
     """
     made = Draft(name=str(fields.get("service.name") or fields.get("name") or source.name),
                  fields=fields)
+    runs = _traces(found)
+    if source.run and runs:
+        made.run, found = several.choose(source, runs)
     used: Counter[str] = Counter()
     read: list[tuple[Span, Step]] = []
     for span in found:
@@ -45,11 +58,22 @@ def draft(source: Source, found: list[Span], fields: Json) -> Draft:
     linking.named_tools(made)
     _sort(made)
     made.notes.append("spans: " + ", ".join(f"{name} {count}" for name, count in used.items()))
-    traces = {span.trace for span in found if span.trace}
-    if len(traces) > 1:
-        made.notes.append(f"holds {len(traces)} traces, taken as one run: "
-                          + ", ".join(sorted(traces)[:5]) + (", ..." if len(traces) > 5 else ""))
+    if len(runs) > 1 and not source.run:
+        made.notes.append(f"holds {len(runs)} traces, taken as one run (--run ID takes one): "
+                          + several.listed(runs))
+    made.notes += parents.note({(span.trace, span.id): (span.trace, span.parent)
+                                for span in found if span.id and span.parent})
+    if any(isinstance(step, SpanStep) and step.error for span, step in read if not span.parent):
+        made.outcome = "raised"
     return made
+
+
+def _traces(found: list[Span]) -> dict[str, list[Span]]:
+    """The spans by their traces, save those of none."""
+    traces: dict[str, list[Span]] = {}
+    for span in filter(lambda span: span.trace, found):
+        traces.setdefault(span.trace, []).append(span)
+    return traces
 
 
 def _place(read: list[tuple[Span, Step]]) -> None:
@@ -108,21 +132,11 @@ def _sort(made: Draft) -> None:
         made.steps.sort(key=lambda step: step.start or 0)
 
 
-def _why_not(read: Callable[[Source], object]) -> Callable[[Source], str]:
-    """Tells why a source is not of the format that `read` reads, or nothing if it is."""
-    def tell(source: Source) -> str:
-        try:
-            read(source)
-        except NotThisFormat as reason:
-            return str(reason)
-        return ""
-
-    return tell
-
-
 OTLP = Format("otlp", "resourceSpans, or spans with name, times and attributes",
-              _why_not(spans.of_source),
               lambda source, _: draft(source, *spans.of_source(source)))
+AGENTS_SDK = Format("openai-agents", "traces and spans (object 'trace' or 'trace.span')",
+                    lambda source, _: draft(source, *agents_sdk.of_source(source)))
+LANGSMITH = Format("langsmith", "runs with run_type and start_time",
+                   lambda source, _: draft(source, *langsmith.of_source(source)))
 LANGFUSE = Format("langfuse", "observations with type and startTime",
-                  _why_not(langfuse.of_source),
                   lambda source, _: draft(source, *langfuse.of_source(source)))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from agentrunproof.errors import RecordError
+from agentrunproof.record import json_lines
 from agentrunproof.record.run_reader import check_encoding
 
 Json = dict[str, Any]
 
+#: No trace is read beyond this size: as parsed JSON it takes several times as much memory.
+MAX_BYTES = 256 * 2**20
 _SKIP = "--skip-bad-lines leaves such lines out"
 
 
@@ -32,12 +35,14 @@ class Source:
         data: its content.
         documents: its JSON values; one unless it holds JSON lines.
         notes: what a user must be told, such as lines that were left out.
+        run: the id of the run that the user wants of several in it; empty: there is but one.
     """
 
     name: str
     data: bytes
     documents: tuple[Document, ...]
     notes: tuple[str, ...] = ()
+    run: str = ""
 
 
 def read(data: bytes, name: str, *, skip_bad: bool = False) -> Source:
@@ -60,40 +65,29 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Source:
     if b"\n" in data.strip() and _begins_lines(data):
         return _lines(data, name, skip_bad)
     try:
-        text = data.decode("utf-8")
+        value = json_lines.load(data)
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
         raise _encoding(f"{name}:{line}", problem) from None
-    try:
-        value = parse(text)
     except json.JSONDecodeError as problem:
-        if problem.pos >= len(text.rstrip()) or "Unterminated" in problem.msg:
+        if problem.pos >= len(problem.doc.rstrip()) or "Unterminated" in problem.msg:
             raise RecordError("IMPORT_SYNTAX", f"{name}:{problem.lineno}: not JSON: it is cut off "
                               f"(at column {problem.colno})", "export it again") from None
         raise RecordError("IMPORT_SYNTAX", f"{name}:{problem.lineno}: not JSON: {problem.msg} at "
                           f"column {problem.colno}", "export it again as JSON or JSON lines"
                           ) from None
-    except (ValueError, RecursionError) as problem:
-        raise RecordError("IMPORT_SYNTAX", f"{name}: not JSON: {_words(problem)}",
+    except ValueError as problem:
+        raise RecordError("IMPORT_SYNTAX", f"{name}: not JSON: {problem}",
                           "export it again") from None
     return Source(name, data, (Document(value, name),))
-
-
-def parse(text: str) -> Any:
-    """Strict JSON.
-
-    Raises:
-        ValueError: it is none; NaN and Infinity aren't either.
-    """
-    return json.loads(text, parse_constant=_constant)
 
 
 def unwrapped(value: Any) -> Any:
     """What a text of JSON says, where a trace holds tables and lists as texts; else the value."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return parse(value)
-        except (ValueError, RecursionError):
+            return json_lines.load(value.encode("utf-8"))
+        except ValueError:
             return value
     return value
 
@@ -101,6 +95,17 @@ def unwrapped(value: Any) -> Any:
 def tables(value: Any) -> list[Json]:
     """The tables of a list; nothing of anything else."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def twice(values: Iterable[Any]) -> Any:
+    """The first value that stands there again; None if none does. None and "" are no values."""
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            return value
+        if value not in (None, ""):
+            seen.add(value)
+    return None
 
 
 def found(value: Any) -> str:
@@ -129,51 +134,37 @@ def _is_table(line: bytes) -> bool:
 
 def _lines(data: bytes, name: str, skip_bad: bool) -> Source:
     documents, notes = [], []
-    for number, line, whole in _split(data):
-        place = f"{name}:{number}"
+    for number, (start, end, value) in enumerate(json_lines.lines(data), 1):
+        place, raw = f"{name}:{number}", data[start:end]
+        if value is None and not raw.strip():
+            continue
         try:
-            documents.append(Document(_line(line, place), place))
+            documents.append(Document(_line(raw, place) if value is None else value, place))
         except RecordError as error:
-            if not whole:
+            if end == len(data):
                 notes.append(f"{place}: the last line is cut off; the trace is used up to there")
             elif skip_bad:
                 notes.append(f"left out: {error.message}")
             else:
                 raise RecordError(error.code, error.message, _SKIP) from None
     if not documents:
-        raise RecordError("IMPORT_EMPTY", f"{name}: holds no line that can be read")
+        raise RecordError("IMPORT_EMPTY", f"{name}: holds no line that can be read",
+                          "export it again")
     return Source(name, data, tuple(documents), tuple(notes))
-
-
-def _split(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
-    """Lines that are not empty, with their numbers, and whether they were ended."""
-    lines = data.split(b"\n")
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield number, line, number < len(lines)
 
 
 def _line(line: bytes, place: str) -> Any:
     try:
-        return parse(line.decode("utf-8"))
+        return json_lines.load(line)
     except UnicodeDecodeError as problem:
         raise _encoding(place, problem) from None
     except json.JSONDecodeError as problem:
         raise RecordError("IMPORT_SYNTAX", f"{place}: not JSON: {problem.msg} at column "
                           f"{problem.colno}") from None
-    except (ValueError, RecursionError) as problem:
-        raise RecordError("IMPORT_SYNTAX", f"{place}: not JSON: {_words(problem)}") from None
+    except ValueError as problem:
+        raise RecordError("IMPORT_SYNTAX", f"{place}: not JSON: {problem}") from None
 
 
 def _encoding(place: str, problem: UnicodeDecodeError) -> RecordError:
     return RecordError("IMPORT_ENCODING", f"{place}: not UTF-8: invalid byte at {problem.start}",
                        "save it as UTF-8")
-
-
-def _words(problem: Exception) -> str:
-    return "lists and tables nest too deep" if isinstance(problem, RecursionError) \
-        else str(problem)
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

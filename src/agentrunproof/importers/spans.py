@@ -8,6 +8,7 @@ are its events.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -19,6 +20,7 @@ from agentrunproof.importers.source import Source, found, tables
 
 Json = dict[str, Any]
 
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
 _SPAN_KEYS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "spanId",
               "span_id", "context")
 
@@ -120,7 +122,7 @@ def of_source(source: Source) -> tuple[list[Span], Json]:
         known[ids].events.extend(noted)
     if not spans:
         raise NotThisFormat("no spans in it")
-    _check_ids(spans)
+    check_ids(spans)
     if all(span.start is not None for span in spans):
         spans.sort(key=lambda span: span.start or 0)
     return spans, resource
@@ -151,7 +153,7 @@ def _value(value: Any) -> Any:
         case "stringValue" | "boolValue" | "doubleValue" | "bytesValue":
             return inner
         case "intValue":
-            return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() else inner
+            return int(inner) if isinstance(inner, str) and _WHOLE.fullmatch(inner) else inner
         case "arrayValue":
             return [_value(one) for one in _values(inner)]
         case "kvlistValue":
@@ -273,19 +275,28 @@ def nanoseconds(value: Any, place: str) -> int | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, str):
-        if value.isdecimal():
+        if value.isascii() and value.isdigit() and len(value) < 30:
             return int(value)
-        try:
-            moment = datetime.fromisoformat(value.replace("Z", "+00:00"))
-        except ValueError:
-            pass
-        else:
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=timezone.utc)
-            since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
-            return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000
+        moment = _ISO.fullmatch(value)
+        if moment is not None:
+            try:
+                return _since_1970(*moment.groups())
+            except ValueError:  # such as February 30
+                pass
     raise RecordError("IMPORT_SHAPE", f"{place}: not a time: {found(value)}",
                       "nanoseconds since 1970, or ISO 8601")
+
+
+#: Python 3.10's own reader takes neither more nor less than three or six digits of a second.
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?"
+                  r" ?(?:[Zz]|UTC|([+-]\d\d):?(\d\d))?")
+
+
+def _since_1970(text: str, fraction: str | None, hours: str | None, minutes: str | None) -> int:
+    zone = f"{hours}:{minutes}" if hours else "+00:00"
+    moment = datetime.fromisoformat((text if len(text) > 10 else f"{text}T00:00") + zone)
+    since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return (since.days * 86_400 + since.seconds) * 10**9 + int(f"{fraction or '':0<9}"[:9])
 
 
 def _exception(events: list[Noted]) -> str:
@@ -297,7 +308,12 @@ def _exception(events: list[Noted]) -> str:
     return ""
 
 
-def _check_ids(spans: list[Span]) -> None:
+def check_ids(spans: list[Span]) -> None:
+    """Refuse ids that stand twice in a trace.
+
+    Raises:
+        RecordError: ``IMPORT_DUPLICATE``.
+    """
     seen: dict[tuple[str, str], str] = {}
     for span in spans:
         if span.id:

@@ -19,6 +19,7 @@ from agentrunproof import canonical
 from agentrunproof.errors import LabError
 from agentrunproof.lab import environments, releases, uv
 from agentrunproof.lab.environments import Environment
+from agentrunproof.machine import cache_folder
 from agentrunproof.record import layout
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column
@@ -95,7 +96,7 @@ def _home(command: Command, column: Column) -> Path:
               for word in command.install if (folder / word).is_file()]
     digest = canonical.digest({"folder": command.folder, "metadata": metadata,
                                "install": [*command.install, *wheels]})
-    return environments.cache_folder() / f"project-{digest[7:23]}-{column.key}"
+    return cache_folder() / f"project-{digest[7:23]}-{column.key}"
 
 
 def _install(draft: Path, command: Command, column: Column, base: Environment) -> None:

@@ -10,7 +10,6 @@ away.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from packaging.utils import canonicalize_name
 
 from agentrunproof.errors import LabError
 from agentrunproof.lab import releases, uv
+from agentrunproof.machine import cache_folder
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -81,17 +81,6 @@ def isolated(sdk: str, python: str | None = None, say: Say | None = None,
         wanted = _Wanted(uv.Purpose(sdk, version), release, tuple(pins))
         build(home, lambda draft: _install(draft, wanted))
     return Environment(uv.interpreter(home), sdk, _wheel(home))
-
-
-def cache_folder() -> Path:
-    """Where environments are kept.
-
-    ``$AGENTRUNPROOF_CACHE``, else ``agentrunproof`` in ``$XDG_CACHE_HOME``, else in ``~/.cache``.
-    """
-    if own := os.environ.get("AGENTRUNPROOF_CACHE"):
-        return Path(own).absolute()
-    shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared).absolute() if shared else Path.home() / ".cache") / "agentrunproof"
 
 
 def cached() -> dict[str, list[str]]:

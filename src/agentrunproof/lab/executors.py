@@ -7,14 +7,13 @@ the exception in place of a result.
 
 from __future__ import annotations
 
-import importlib
 import queue
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Protocol
 
-from agentrunproof.errors import LabError
+from agentrunproof import machine
 from agentrunproof.lab.columns import Job, Result, Say, run_column
 from agentrunproof.record.matrix import Column
 
@@ -39,13 +38,8 @@ def of_uri(uri: str | None, jobs: int = JOBS) -> Executor:
     Raises:
         LabError: ``EXECUTOR_UNKNOWN``, or ``EXECUTOR_UNUSABLE``.
     """
-    if uri is None or uri == "local":
-        return Local(jobs)
-    scheme, separator, address = uri.partition("://")
-    if scheme == "dask" and separator and address:
-        return Dask(address)
-    raise LabError("EXECUTOR_UNKNOWN", f"--executor {uri!r} is not known",
-                   "write local, or dask://HOST:PORT")
+    address = machine.cluster_of(uri)
+    return Local(jobs) if address is None else Dask(address)
 
 
 class _Stopped(BaseException):
@@ -97,16 +91,7 @@ class Dask:
     """The workers of a Dask cluster, which must have this version of agentrunproof."""
 
     def __init__(self, address: str) -> None:
-        try:
-            self._dask: Any = importlib.import_module("distributed")
-        except ImportError:
-            raise LabError("EXECUTOR_UNUSABLE", "dask is not installed beside agentrunproof",
-                           "pip install 'agentrunproof[dask]'") from None
-        try:
-            self._client: Any = self._dask.Client(f"tcp://{address}")
-        except (OSError, ValueError) as error:
-            raise LabError("EXECUTOR_UNUSABLE", f"no Dask scheduler answers at {address}",
-                           "check host and port") from error
+        self._dask, self._client = machine.dask(address)
 
     def run(self, tasks: Sequence[Task], say: Say) -> Generator[Done, None, None]:
         futures = {self._client.submit(run_column, job, column, pure=False): column

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import cast
@@ -90,11 +90,16 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
 
 
 def probe_in(environment: environments.Environment, plans: Mapping[str, Plan], options: Options,
-             *, progress: Callable[[str, str], None] | None = None) -> Iterator[Outcome]:
-    """The same in an environment that is there; what `options` say of one is not looked at."""
+             *, progress: Callable[[str, str], None] | None = None,
+             worker: process.Worker | None = None) -> Generator[Outcome, None, None]:
+    """The same in an environment that is there; what `options` say of one is not looked at.
+
+    A `worker` of that environment is kept for more plans.
+    """
     refuse(plans, options.allow_python)
     request = process.Request(plans, options.deadline, options.path)
-    with closing(process.run_plans(environment.python, request, progress=progress)) as reports:
+    with closing(process.run_plans(environment.python, request, progress=progress)
+                 if worker is None else worker.run(request, progress)) as reports:
         for report in reports:
             yield _outcome(plans[report.id], report, options.profile)
 

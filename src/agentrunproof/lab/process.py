@@ -1,8 +1,9 @@
 """The SDK worker as a child process: plans go in, finished plans come out as they finish.
 
-The worker reads one JSON line and answers in JSON lines (`agentrunproof.sdk.worker`). It cannot
-be trusted to live: foreign code may hang in C, exit, or take the process with it. Every plan
-still gets its own report here, and the plans that a lost worker left behind go to a new one.
+The worker reads a JSON line and answers in JSON lines (`agentrunproof.sdk.worker`), as often as it
+is asked. It cannot be trusted to live: foreign code may hang in C, exit, or take the process with
+it. Every plan still gets its own report here, and the plans that a lost worker left behind go to a
+new one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -96,24 +97,58 @@ def run_plans(python: Path, request: Request, *, worker: Path | None = None,
         grace: seconds of silence beyond the deadline after which a worker is killed.
         progress: told the scenario id and ``mode/phase`` of each finished run.
     """
-    script = worker or Path(agentrunproof.__file__).parent / "sdk" / "worker.py"
-    pending = list(request.plans)
-    while pending:
-        child = _Child(python, script, request.line(pending),
-                       float(request.deadline) + grace)
-        try:
-            for report in child.reports(pending, progress):
-                pending.remove(report.id)
-                yield report
-        finally:
+    with closing(Worker(python, worker=worker, grace=grace)) as kept:
+        yield from kept.run(request, progress)
+
+
+class Worker:
+    """A worker that is kept between requests, for it starts slowly; `close` ends it.
+
+    Args:
+        python: the interpreter whose environment has the SDK.
+        worker: another worker script than ours.
+        grace: seconds of silence beyond the deadline after which it is killed.
+    """
+
+    def __init__(self, python: Path, *, worker: Path | None = None, grace: float = GRACE) -> None:
+        self._python, self._grace = python, grace
+        self._script = worker or Path(agentrunproof.__file__).parent / "sdk" / "worker.py"
+        self._idle: _Child | None = None
+
+    def run(self, request: Request, progress: Callable[[str, str], None] | None = None
+            ) -> Generator[Report, None, None]:
+        """Run the plans and yield one report for each, in order; see `run_plans`."""
+        pending = list(request.plans)
+        while pending:
+            if self._idle is None or self._idle.is_over():
+                self.close()
+                self._idle = _Child(self._python, self._script)
+            child, self._idle = self._idle, None
+            try:
+                child.ask(request.line(pending), float(request.deadline) + self._grace)
+                for report in child.reports(pending, progress):
+                    pending.remove(report.id)
+                    yield report
+                if child.answered:
+                    self._idle = child
+            finally:
+                if self._idle is None:
+                    child.kill()
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        child, self._idle = self._idle, None
+        if child is not None:
             child.kill()
 
 
 class _Child:
-    """One worker process, its lines, and its end."""
+    """One worker process, its lines, and its end; `answered` says that it waits for a request."""
 
-    def __init__(self, python: Path, script: Path, request: bytes, patience: float) -> None:
-        self._patience = patience
+    def __init__(self, python: Path, script: Path) -> None:
+        self._patience = GRACE
+        self._hello: Hello | None = None
+        self.answered = False
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._said: deque[bytes] = deque(maxlen=_STDERR_LINES)
         try:
@@ -125,10 +160,18 @@ class _Child:
                            f"{python} could not be started: {error.strerror or error}") from error
         self._readers = (self._read(self._process.stdout, self._lines.put, b""),
                          self._read(self._process.stderr, self._said.append, None))
+
+    def ask(self, request: bytes, patience: float) -> None:
+        """Hand it a request; it may be silent for `patience` seconds at a time."""
+        self._patience, self.answered = patience, False
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # it is gone already: `reports` tells how it ended
             self._process.stdin.write(request)
-            self._process.stdin.close()
+            self._process.stdin.flush()
+
+    def is_over(self) -> bool:
+        """Whether the process has ended."""
+        return self._process.poll() is not None
 
     @staticmethod
     def _read(pipe: IO[bytes] | None, take: Callable[[bytes], None],
@@ -149,14 +192,14 @@ class _Child:
                 progress: Callable[[str, str], None] | None) -> Iterator[Report]:
         """Reports of the plans this worker finished, and of the one it was lost in."""
         left = list(pending)
-        hello: Hello | None = None
-        report = Report(left[0])
+        report = Report(left[0], self._hello)
         failure: LabError | None = None
         try:
             for name, body in self._messages():
                 if name == "hello":
-                    hello = report.hello = read_hello(body)
+                    self._hello = report.hello = read_hello(body)
                 elif name == "footer":
+                    self.answered = not left
                     break
                 elif body["plan"] != report.id:
                     raise ValueError(f"{name} of {body['plan']!r} instead of {report.id!r}")
@@ -174,7 +217,7 @@ class _Child:
                     yield report
                     left.pop(0)
                     if left:
-                        report = Report(left[0], hello)
+                        report = Report(left[0], self._hello)
         except LabError as error:
             failure = error
         except (KeyError, TypeError, ValueError) as error:
@@ -226,6 +269,8 @@ class _Child:
         else:
             self._process.kill()
         self._process.wait()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
         for reader in self._readers:
             reader.join(timeout=5.0)
 

@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from agentrunproof.plan.model import ScenarioId
 from agentrunproof.record.certificate import Version
 from agentrunproof.record.document import Document
 from agentrunproof.shape import Count, Decimal, Digest, Positive, Text
 
 #: Leaves by number, such as ``0-17 25``, in ascending runs as long as they can be.
 Leaves = Annotated[str, Text(r"(\d+(-\d+)?( \d+(-\d+)?)*)?", "leaves such as 0-17 25")]
-Outcomes = Annotated[str, Text(r"[hrao]*", "outcomes: h, r, a and o")]
+Outcomes = Annotated[str, Text(r"[hraopc]*", "outcomes: h, r, a, o, p and c")]
 
 Phase = Literal["base", "search", "confirm"]
 Way = Literal["filler", "other", "removed"]
@@ -26,6 +27,10 @@ Status = Literal["CAUSE", "NONE", "UNSTABLE", "BUDGET", "STOPPED"]
 #: How outcomes are written: the decision asked about; an earlier call made again because its result
 #: was gone; nothing but a question; anything else.
 LETTERS = {"hit": "h", "repeat": "r", "asks": "a", "other": "o"}
+
+#: And of a plan: it fails in the same check with the same code, and in no new one; it passes; it
+#: fails the same, but does not pass where the whole plan does; anything else.
+PLAN_LETTERS = {"same": "h", "passes": "p", "control": "c", "other": "o"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +115,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """What a leaf says that a claim or requirement names."""
+    """What a leaf says that a claim or requirement names; of a plan, what each leaf says."""
 
     leaf: Count
     id: str
@@ -127,11 +132,54 @@ class SubjectLine:
         kind: a recorded model call, or a failing plan.
         digest: of its request, or of the plan.
         dialect: of the request.
+        scenario: id of the plan.
+        sdk: release of the SDK on which the plan was run.
+        good: release on which it passes, and must without any of its leaves, if one was known.
     """
 
     kind: Literal["call", "plan"]
     digest: Digest
     dialect: str = ""
+    scenario: ScenarioId | None = None
+    sdk: Version | None = None
+    good: Version | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needed:
+    """A leaf without which the smallest plan does not fail the same.
+
+    Args:
+        leaf: that is needed.
+        leaves: that were gone in the trial without it: those of the smallest plan, this one, and
+            what hangs on it.
+        instead: what happened, in words, where the trial's letter doesn't say it.
+    """
+
+    leaf: Count
+    leaves: Leaves
+    instead: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduction:
+    """The smallest plan that was seen to fail the same.
+
+    Args:
+        gone: the leaves of the whole plan that it does not have.
+        plan: its digest.
+        certificate: id of its certificate, on the release where it fails.
+        needed: its leaves without each of which it does not fail the same.
+        fixed: its leaves that cannot be taken away alone and leave a plan.
+        untried: its leaves that were not taken away alone, because the search ended before.
+    """
+
+    gone: Leaves = ""
+    plan: Digest
+    certificate: Digest
+    needed: tuple[Needed, ...] = ()
+    fixed: Leaves = ""
+    untried: Leaves = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,11 +207,13 @@ class Ablation:
         base: how often the unchanged request decided so, apart from the confirmation.
         claims: of what was found, the strongest first.
         required: what the decision needs besides.
-        complete: whether the search ended because everything else was seen to do nothing.
+        complete: whether the search ended because everything else was seen to do nothing; of a
+            plan, because nothing more can be taken away alone.
         ended: ``done``, or what cut it short.
         status: the answer.
         quotes: what the named leaves say.
         instead: what the model did most with the first claim's leaves gone, in words.
+        reduction: of a plan that fails when it is rerun.
     """
 
     producer: AblationProducer
@@ -184,6 +234,7 @@ class Ablation:
     status: Status
     quotes: tuple[Quote, ...] = ()
     instead: str = ""
+    reduction: Reduction | None = None
 
 
 FORM = Document("ablation", Ablation)

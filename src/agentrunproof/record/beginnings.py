@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 from agentrunproof.record.jsonable import plain
@@ -18,9 +18,27 @@ from agentrunproof.record.jsonable import plain
 #: How many lists a new one is held against: as many conversations may go on at once.
 REMEMBERED = 256
 #: How many elements at a text's end are compared one by one: there it is that texts part.
-LATEST = 32
+LATEST = 64
 #: The lists that grow with a conversation, by the names the APIs have for them.
 GROWING = ("messages", "input")
+
+
+@dataclass(frozen=True)
+class Block:
+    """The texts of neighbouring elements of a list, compared at once.
+
+    Args:
+        text: all of them, with what stands before each.
+        ends: where in it each of them ends.
+    """
+
+    text: bytes
+    ends: tuple[int, ...]
+
+    def elements(self, count: int) -> list[bytes]:
+        """The texts of the first ones."""
+        return [self.text[start:end]
+                for start, end in zip((0, *self.ends), self.ends[:count], strict=False)]
 
 
 @dataclass(eq=False)
@@ -31,11 +49,9 @@ class Listed:
     items: list[int]
     #: A snapshot of each element; of a text, the latest elements with what stands before each.
     look: list[Any] = field(default_factory=list)
-    #: Of a text: all before its first element, all before `look`, and where each element of that
-    #: ends.
+    #: Of a text: all before its first element, and the elements before `look`.
     opening: bytes = b""
-    settled: bytes = b""
-    ends: list[int] = field(default_factory=list)
+    blocks: tuple[Block, ...] = ()
 
 
 class Snapshots:
@@ -123,16 +139,12 @@ class Texts:
         """Keep the text of a list's elements."""
         base = read.base
         made.opening = read.opening
-        made.settled, made.ends, made.look = read.opening, [], []
-        if base is not None and read.kept >= len(base.ends):
-            made.settled, made.ends = base.settled, base.ends
-            made.look = base.look[:read.kept - len(base.ends)]
-        elif base is not None:
-            made.ends = base.ends[:read.kept]
-            made.settled = base.settled[:made.ends[-1]]
+        if base is not None:
+            made.blocks, made.look = _first(base, read.kept)
         made.look += read.new
-        if len(made.look) > 2 * LATEST:
-            _settle(made, len(made.look) - LATEST)
+        while len(made.look) > 2 * LATEST:
+            made.blocks += (_block(made.look[:LATEST]),)
+            made.look = made.look[LATEST:]
         _replace(self._known, base, made)
         del self._known[:-REMEMBERED]
 
@@ -216,29 +228,33 @@ def _snapshot(value: Any, table: Any) -> Any:
 
 def _same_elements(known: Listed, text: bytes) -> tuple[int, int]:
     """How many elements of a list stand at the same places in `text`, and where they end."""
-    same, place = len(known.ends), len(known.settled)
-    if text.startswith(known.settled):
-        for element in known.look:
-            if not text.startswith(element, place):
-                break
-            same, place = same + 1, place + len(element)
-    elif text.startswith(known.opening):
-        same = bisect_right(known.ends, common(known.settled, text))
-        place = known.ends[same - 1] if same else 0
-    else:
+    if not text.startswith(known.opening):
         return 0, 0
+    same, place = 0, len(known.opening)
+    rest: list[bytes] = known.look
+    for block in known.blocks:
+        if not text.startswith(block.text, place):
+            rest = block.elements(len(block.ends))
+            break
+        same, place = same + len(block.ends), place + len(block.text)
+    for element in rest:
+        if not text.startswith(element, place):
+            break
+        same, place = same + 1, place + len(element)
     return (same, place) if text[place:place + 1] in (b",", b"]") else (0, 0)
 
 
-def _settle(known: Listed, count: int) -> None:
-    """Join the first `count` of the latest elements to what is compared at once."""
-    place = len(known.settled)
-    known.ends = list(known.ends)
-    for element in known.look[:count]:
-        place += len(element)
-        known.ends.append(place)
-    known.settled = b"".join((known.settled, *known.look[:count]))
-    known.look = known.look[count:]
+def _block(elements: list[bytes]) -> Block:
+    return Block(b"".join(elements), tuple(accumulate(map(len, elements))))
+
+
+def _first(known: Listed, count: int) -> tuple[tuple[Block, ...], list[bytes]]:
+    """The first elements of a list: whole blocks, and the texts of those after them."""
+    for number, block in enumerate(known.blocks):
+        if count < len(block.ends):
+            return known.blocks[:number], block.elements(count)
+        count -= len(block.ends)
+    return known.blocks, known.look[:count]
 
 
 _DECODER = json.JSONDecoder()

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from agentrunproof.errors import RecordError
+from agentrunproof.record import json_lines
 from agentrunproof.shape import nearest
 
 #: No reply has more parallel parts.
@@ -53,7 +54,8 @@ def decision(dialect: str, reply: Any) -> Decision:
     calls: list[Json] = []
     texts: list[str] = []
     if isinstance(reply, dict):
-        read = _plain if {"tool_calls", "text"} & reply.keys() else _READ[dialect]
+        # By what holds its parts: a response of the API has a key of its own called text.
+        read = _READ[dialect] if _PARTS[dialect] in reply else _plain
         for kind, value in read(reply):
             if kind == "text" and isinstance(value, str):
                 texts.append(value)
@@ -66,6 +68,11 @@ def of_path(path: str) -> str | None:
     """The dialect of a request by the path of its URL, if it is one to a model."""
     return next((name for name, ending in _PATHS.items() if path.rstrip("/").endswith(ending)),
                 None)
+
+
+def path_of(dialect: str) -> str:
+    """How the path of a request's URL ends."""
+    return _PATHS[dialect]
 
 
 def replied(dialect: str, events: Iterable[Json]) -> tuple[Json, bool]:
@@ -99,8 +106,8 @@ def _call(id: Any, name: Any, arguments: Any) -> tuple[str, Json]:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return json_lines.load(text.encode("utf-8"))
+    except ValueError:  # also of what can't be encoded
         return text
 
 
@@ -121,11 +128,11 @@ def _chat(reply: Json) -> Iterator[tuple[str, Any]]:
             yield "text", part.get("text")
         yield "text", message.get("refusal")
         for call in _tables(message.get("tool_calls")):
-            made = call.get("function") or call.get("custom") or {}
+            made = _table(call.get("function")) or _table(call.get("custom"))
             yield _call(call.get("id"), made.get("name"), made.get("arguments", made.get("input")))
-        made = message.get("function_call")
-        if isinstance(made, dict):
-            yield _call("", made.get("name"), made.get("arguments"))
+        older = message.get("function_call")
+        if isinstance(older, dict):
+            yield _call("", older.get("name"), older.get("arguments"))
 
 
 def _responses(reply: Json) -> Iterator[tuple[str, Any]]:
@@ -138,8 +145,8 @@ def _responses(reply: Json) -> Iterator[tuple[str, Any]]:
         elif kind == "function_call":
             yield _call(item.get("call_id"), item.get("name"), item.get("arguments"))
         elif kind == "custom_tool_call":
-            yield "call", {"id": item.get("call_id") or "", "name": item.get("name") or "",
-                           "arguments": item.get("input")}
+            yield "call", {"id": str(item.get("call_id") or ""),
+                           "name": str(item.get("name") or ""), "arguments": item.get("input")}
 
 
 def _messages(reply: Json) -> Iterator[tuple[str, Any]]:
@@ -148,6 +155,10 @@ def _messages(reply: Json) -> Iterator[tuple[str, Any]]:
             yield _call(block.get("id"), block.get("name"), block.get("input"))
         elif block.get("type") == "text":
             yield "text", block.get("text")
+
+
+def _table(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
 
 
 def _tables(value: Any) -> list[Json]:
@@ -234,6 +245,8 @@ _PATHS = {"openai.chat": "/chat/completions", "openai.responses": "/responses",
           "anthropic.messages": "/messages"}
 _READ: dict[str, Callable[[Json], Iterator[tuple[str, Any]]]] = {
     "openai.chat": _chat, "openai.responses": _responses, "anthropic.messages": _messages}
+#: Under which key a reply holds what the model wrote.
+_PARTS = {"openai.chat": "choices", "openai.responses": "output", "anthropic.messages": "content"}
 _GATHER: dict[str, Callable[[Iterable[Json]], tuple[Json, bool]]] = {
     "openai.chat": _gather_chat, "openai.responses": _gather_responses,
     "anthropic.messages": _gather_messages}

@@ -23,12 +23,13 @@ class Interner:
     """Gives numbers to content and emits what is new.
 
     Args:
-        emit: takes each new line of a run file that says what a number stands for.
+        emit: takes each new line of a run file, without its end, that says what a number stands
+            for.
         change: what is done to each value before it is written (secrets taken out).
         lost: told the type of each value that cannot be written.
     """
 
-    def __init__(self, emit: Callable[[dict[str, Any]], None], change: Callable[[Any], Any],
+    def __init__(self, emit: Callable[[bytes], None], change: Callable[[Any], Any],
                  lost: Callable[[str], None]) -> None:
         self._emit = emit
         self._change = change
@@ -40,10 +41,14 @@ class Interner:
 
     def item(self, value: Any) -> int:
         """The number of a plain JSON value."""
-        key = hashlib.sha256(dump(value)).digest()
+        text = dump(value)
+        key = hashlib.sha256(text).digest()
         if key not in self._numbers:
-            self._numbers[key] = len(self._numbers)
-            self._emit({"item": self._numbers[key], "value": self._change(value)})
+            number = self._numbers[key] = len(self._numbers)
+            changed = self._change(value)
+            if changed != value:
+                text = dump(changed)
+            self._emit(b'{"item":%d,"value":%b}' % (number, text))
         return self._numbers[key]
 
     def body(self, body: Mapping[str, Any] | bytes) -> dict[str, Any]:
@@ -111,6 +116,6 @@ class Interner:
             if kept < len(base.items):
                 line["keep"] = kept
             items = base.items[:kept] + items
-        self._emit(line)
+        self._emit(dump(line))
         self._lists += 1
         return Listed(line["list"], items)

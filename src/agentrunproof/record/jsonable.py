@@ -5,6 +5,7 @@ Records that are hashed are stricter and use `agentrunproof.canonical`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,6 +35,8 @@ def plain(value: Any, lost: Callable[[str], None] | None = None) -> Any:
     """
     if value is None or type(value) in (str, int, bool):
         return value
+    with contextlib.suppress(ValueError, TypeError, RecursionError):
+        return _DECODER.decode(_STRICT.encode(value))  # nothing in it is out of the ordinary
 
     def other(part: Any) -> Any:
         try:
@@ -56,6 +59,8 @@ def plain(value: Any, lost: Callable[[str], None] | None = None) -> Any:
         return _placeholder(type(value).__name__, lost)
 
 
+_DECODER = json.JSONDecoder()
+_STRICT = json.JSONEncoder(allow_nan=False)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _ASCII = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 

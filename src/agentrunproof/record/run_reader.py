@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from agentrunproof.errors import RecordError
-from agentrunproof.record import dialects, events
-from agentrunproof.record.run import Call, Index, Run
+from agentrunproof.record import dialects, events, json_lines
+from agentrunproof.record.run import Index, Run
 from agentrunproof.record.run_writer import SCHEMA
 from agentrunproof.shape import nearest
 
+_SEQ: dict[str, type] = {"seq": int}
 _ERROR = {"error": dict}
 #: kind -> the fields that an event must have, and their types
 _NEEDED: dict[str, dict[str, type]] = {
-    "run_started": {"schema": str, "name": str},
-    "model_called": {"call": str, "dialect": str, "body": dict},
-    "model_responded": {"call": str, "decision": dict},
-    "model_failed": {"call": str, **_ERROR},
-    "tool_started": {"call": str, "tool": str},
-    "tool_finished": {"call": str},
-    "tool_failed": {"call": str, **_ERROR},
-    "run_finished": {"outcome": str},
+    "run_started": {**_SEQ, "schema": str, "name": str},
+    "model_called": {**_SEQ, "call": str, "dialect": str, "body": dict},
+    "model_responded": {**_SEQ, "call": str, "decision": dict},
+    "model_failed": {**_SEQ, "call": str, **_ERROR},
+    "tool_started": {**_SEQ, "call": str, "tool": str},
+    "tool_finished": {**_SEQ, "call": str},
+    "tool_failed": {**_SEQ, "call": str, **_ERROR},
+    "run_finished": {**_SEQ, "outcome": str},
 }
 #: the fields that are optional, of all kinds
-_OPTIONAL: dict[str, type] = {"agent": str, "parent": str, "clock": dict, "lists": dict,
-                              "items": dict, "asked_by": str, "tool_call_id": str}
+_OPTIONAL: dict[str, type] = {**_SEQ, "agent": str, "parent": str, "clock": dict, "lists": dict,
+                              "items": dict, "asked_by": str, "tool_call_id": str, "endpoint": str}
+_TYPES = {kind: _OPTIONAL | needed for kind, needed in _NEEDED.items()}
 _WORDS = {str: "a text", int: "a whole number", dict: "a table", list: "a list"}
 _SKIP = "--skip-bad-lines leaves such lines out"
 
@@ -59,28 +60,24 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Run:
     """
     check_encoding(data, name, "RUN")
     if not data.strip():
-        raise RecordError("RUN_EMPTY", f"{name}: empty: there is no run in it")
+        raise RecordError("RUN_EMPTY", f"{name}: empty: there is no run in it",
+                          "agentrunproof runs lists the recorded ones")
     reader = _Reader(gaps=skip_bad)
     notes: list[str] = []
-    start = number = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        whole = end >= 0
-        end = end if whole else len(data)
+    for number, (start, end, value) in enumerate(json_lines.lines(data)):
         reader.index.starts.append(start)
         try:
-            reader.line(data[start:end], number)
+            reader.line(_parse(data[start:end]) if value is None else value, number)
         except _Bad as bad:
             place = f"{name}:{number + 1}"
-            if not whole and bad.code in ("RUN_SYNTAX", "RUN_ENCODING") and number:
+            if end == len(data) and bad.code in ("RUN_SYNTAX", "RUN_ENCODING") and number:
                 notes.append(f"{place}: the last line is cut off; the run is used up to there")
-            elif not skip_bad:
+            elif not skip_bad or bad.code == "RUN_FORMAT":
                 raise RecordError(bad.code, f"{place}: {bad}",
                                   "; ".join(filter(None, (bad.hint, _skip(bad, number))))
                                   ) from None
             else:
                 notes.append(f"{place}: left out: {bad}")
-        start, number = end + 1, number + 1
     if not reader.index.events:
         raise RecordError("RUN_FORMAT", f"{name}: holds no event of a run", _IMPORT)
     return Run(name, data, reader.index, tuple(notes))
@@ -90,7 +87,9 @@ _IMPORT = "traces of other tools: agentrunproof import FILE"
 
 
 def _skip(bad: _Bad, number: int) -> str:
-    return "" if bad.code == "RUN_FORMAT" or number == 0 else _SKIP
+    if bad.code == "RUN_FORMAT":
+        return ""
+    return _IMPORT if number == 0 and bad.code == "RUN_SYNTAX" else _SKIP
 
 
 def check_encoding(data: bytes, name: str, kind: str) -> None:
@@ -126,15 +125,20 @@ class _Reader:
         self._tools: set[str] = set()
         self._seq = -1
 
-    def line(self, raw: bytes, number: int) -> None:
+    def line(self, value: Any, number: int) -> None:
         """Check one line and enter it into the index; a line that is refused leaves no trace.
+
+        Args:
+            value: what the line says; None if it is empty.
+            number: of the line, from 0.
 
         Raises:
             _Bad: saying why.
         """
-        value = _parse(raw)
         if value is None:
             return
+        if not isinstance(value, dict):
+            raise _Bad("RUN_SHAPE", f"expected a table, found {_found(value)}")
         if "item" in value:
             self._item(value, number)
         elif "list" in value:
@@ -159,6 +163,8 @@ class _Reader:
         items = _typed(value, "items", list, "list")
         after = _typed(value, "after", int, "list") if "after" in value else None
         keep = _typed(value, "keep", int, "list") if "keep" in value else None
+        if keep is not None and keep < 0:
+            raise _Bad("RUN_SHAPE", f"list: keep: expected a count, found {keep}")
         if listed in self.index.lists:
             raise _Bad("RUN_DUPLICATE", f"list {listed} stands twice")
         for item in items:
@@ -178,15 +184,19 @@ class _Reader:
         if not isinstance(kind, str) or kind not in events.FIELDS:
             raise _Bad("RUN_KIND", f"unknown event {kind!r:.60}",
                        nearest(kind, events.KINDS) or "events: " + ", ".join(_NEEDED))
-        seq = _typed(value, "seq", int, kind)
+        types = _TYPES.get(kind, _OPTIONAL)
+        for name, found in value.items():
+            if name in types and type(found) is not types[name]:
+                _typed(value, name, types[name], kind)
+        for name in _NEEDED.get(kind, _SEQ):
+            if name not in value:
+                _typed(value, name, types[name], kind)
+        seq = value["seq"]
         if seq <= self._seq:
             raise _Bad("RUN_DUPLICATE", f"{kind}: seq {seq} comes after seq {self._seq}")
-        for name, wanted in _NEEDED.get(kind, {}).items():
-            _typed(value, name, wanted, kind)
-        for name in _OPTIONAL.keys() & value.keys():
-            _typed(value, name, _OPTIONAL[name], kind)
         if not self.index.events and kind == "run_started" and value["schema"] != SCHEMA:
-            raise _Bad("RUN_FORMAT", f"its schema is {value['schema']!r:.60}, expected {SCHEMA!r}")
+            raise _Bad("RUN_FORMAT", f"its schema is {value['schema']!r:.60}, expected {SCHEMA!r}",
+                       "a newer agentrunproof may have recorded it: upgrade this one")
         if kind in self._ENTERS:
             self._ENTERS[kind](self, value, number)
         self._seq = seq
@@ -208,9 +218,9 @@ class _Reader:
                 self._refer(id, known, f"model_called: {key} is {name[:-1]} {id}")
         model = value["body"].get("model")
         self.index.called[call] = number
-        self.index.calls[call] = Call(
-            call, len(self.index.calls) + 1, value.get("agent", ""), value.get("parent", ""),
-            value["dialect"], model if isinstance(model, str) else "", "open")
+        self.index.calls[call] = (
+            value.get("agent", ""), value.get("parent", ""), value["dialect"],
+            model if isinstance(model, str) else "", value.get("endpoint", ""))
 
     def _model_ended(self, value: dict[str, Any], number: int) -> None:
         call, kind = value["call"], value["kind"]
@@ -219,9 +229,11 @@ class _Reader:
                        nearest(call, self.index.calls))
         if call in self.index.ended:
             raise _Bad("RUN_DUPLICATE", f"{kind}: call {call!r:.60} has ended before")
+        if kind == "model_failed":
+            self.index.failed.add(call)
+        else:
+            _check_decision(value["decision"])
         self.index.ended[call] = number
-        self.index.calls[call] = replace(
-            self.index.calls[call], state="answered" if kind == "model_responded" else "failed")
 
     def _tool_started(self, value: dict[str, Any], number: int) -> None:
         if value["call"] in self._tools:
@@ -239,23 +251,32 @@ class _Reader:
         "tool_finished": _tool_ended, "tool_failed": _tool_ended}
 
 
-def _parse(raw: bytes) -> dict[str, Any] | None:
-    """The table of a line; None for an empty line."""
+def _check_decision(decision: dict[str, Any]) -> None:
+    _typed(decision, "text", str, "decision")
+    for call in _typed(decision, "tool_calls", list, "decision"):
+        if not isinstance(call, dict):
+            raise _Bad("RUN_SHAPE", f"decision: tool_calls holds {_found(call)}, not only tables")
+        for name in ("id", "name"):
+            _typed(call, name, str, "tool call")
+        if "arguments" not in call:
+            raise _Bad("RUN_SHAPE", "tool call: arguments is missing")
+
+
+def _parse(raw: bytes) -> Any:
+    """The value of a line; None for an empty line."""
+    if not raw.strip():
+        return None
     try:
-        text = raw.decode("utf-8")
+        value = json_lines.load(raw)
     except UnicodeDecodeError as problem:
         raise _Bad("RUN_ENCODING", f"not UTF-8: invalid byte at {problem.start}",
                    "save it as UTF-8") from None
-    try:
-        value = json.loads(text)
     except json.JSONDecodeError as problem:
-        if not text.strip():
-            return None
         raise _Bad("RUN_SYNTAX", f"not JSON: {problem.msg} at column {problem.colno}") from None
-    except RecursionError:
-        raise _Bad("RUN_SYNTAX", "lists and tables nest too deep") from None
-    if not isinstance(value, dict):
-        raise _Bad("RUN_SHAPE", f"expected a table, found {_found(value)}")
+    except ValueError as problem:
+        raise _Bad("RUN_SYNTAX", f"not JSON: {problem}") from None
+    if value is None:
+        raise _Bad("RUN_SHAPE", "expected a table, found null")
     return value
 
 

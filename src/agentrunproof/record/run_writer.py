@@ -26,6 +26,10 @@ SCHEMA = "agentrunproof/run/1"
 
 #: Fields that hold an event together with others; they are written as they are.
 _LINKS = ("schema", "call", "parent", "asked_by", "dialect")
+#: Fields of which None is a value: a tool or a model may give just that.
+_VALUES = ("output", "reply")
+#: Fields of which an empty text says that there is none.
+_NAMES = ("agent", "parent", "asked_by", "tool_call_id", "endpoint")
 
 Clock = Mapping[str, float]
 
@@ -70,7 +74,7 @@ class RunWriter:
             dialect: one of `record.dialects.NAMES`.
             body: the literal request, as a table or as the JSON text that was sent.
             clock: times in seconds (``at`` since 1970, ``took``).
-            fields: ``agent``, ``parent`` and the like.
+            fields: ``agent``, ``parent``, ``endpoint`` and the like.
 
         Raises:
             RecordError: there is no such dialect.
@@ -83,7 +87,8 @@ class RunWriter:
             self._flush()  # what got a number must stand in the file
             raise
         self._dialects[call] = dialect
-        self.event("model_called", call=call, dialect=dialect, clock=clock, **fields, **stored)
+        self._line("model_called", clock, {"call": call, "dialect": dialect,
+                                           **self._plain(fields), **stored})
 
     def model_responded(self, call: str, reply: Any, *, clock: Clock | None = None,
                         **fields: Any) -> dialects.Decision:
@@ -100,25 +105,43 @@ class RunWriter:
         """
         reply = plain(reply, self.lost.append)
         decision = dialects.decision(self._dialects.pop(call), reply)
-        self.event("model_responded", call=call, decision=decision, reply=reply, clock=clock,
-                   **fields)
+        self._line("model_responded", clock, {"call": call, "decision": decision, "reply": reply,
+                                              **self._plain(fields)})
         return decision
 
     def event(self, kind: str, *, clock: Clock | None = None, **fields: Any) -> None:
-        """Any event of the vocabulary (`record.events`); empty and absent fields are left out."""
+        """Any event of the vocabulary (`record.events`).
+
+        Fields that are None are left out, save ``output``; and names of who and what that are
+        empty.
+        """
+        self._line(kind, clock, self._plain(fields))
+
+    def _plain(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: plain(value, self.lost.append) for name, value in fields.items()
+                if not (value is None and name not in _VALUES)
+                and not (name in _NAMES and value == "")}
+
+    def _line(self, kind: str, clock: Clock | None, fields: Mapping[str, Any]) -> None:
+        """Write an event of plain fields."""
         line: dict[str, Any] = {"seq": self._seq, "kind": kind}
         for name, value in fields.items():
-            if value is not None and value != "":
-                value = plain(value, self.lost.append)
-                line[name] = value if name in _LINKS else self._change(value)
+            line[name] = (value if name in _LINKS else self._changed(value)
+                          if name == "decision" else self._change(value))
         if clock:
             line["clock"] = dict(clock)
         self._seq += 1
         self._content.append(dump(line) + b"\n")
         self._flush()
 
-    def _new_content(self, line: dict[str, Any]) -> None:
-        self._content.append(dump(line) + b"\n")
+    def _changed(self, decision: dialects.Decision) -> dialects.Decision:
+        """A decision with its texts changed, and still of the form that readers go by."""
+        return {"tool_calls": [{key: self._change(one) for key, one in call.items()}
+                               for call in decision["tool_calls"]],
+                "text": self._change(decision["text"])}
+
+    def _new_content(self, line: bytes) -> None:
+        self._content.append(line + b"\n")
 
     def _flush(self) -> None:
         content, self._content = self._content, []

@@ -9,6 +9,8 @@ from pathlib import Path
 from agentrunproof.canonical import MAX_BYTES
 from agentrunproof.errors import RecordError
 
+#: So many bytes more than a file had are read of it, if it grows meanwhile.
+_GROWTH = 2**20
 _KINDS = (
     (stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a named pipe"), (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISLNK, "a symbolic link"),
@@ -18,7 +20,8 @@ _KINDS = (
 def read(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     """The bytes of a regular file (a symbolic link to one will do).
 
-    Its size is asked for first, so a huge file is refused without being loaded.
+    Its size is asked for first, so a huge file is refused without being loaded, and of a file that
+    is being written no more is read than there was (and a little).
 
     Args:
         path: the file.
@@ -36,18 +39,19 @@ def read(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
         if status.st_size > max_bytes:
             raise _too_large(path, status.st_size, max_bytes)
         with open(path, "rb") as file:
-            data = file.read(max_bytes + 1)
+            data = file.read(min(max_bytes, status.st_size + _GROWTH) + 1)
     except FileNotFoundError:
         raise RecordError("RECORD_NOT_FOUND", f"{path}: no such file",
                           "check the path") from None
     except (OSError, ValueError) as problem:
-        raise RecordError("RECORD_UNREADABLE", f"{path}: {_reason(problem)}") from None
+        raise RecordError("RECORD_UNREADABLE", f"{path}: {_reason(problem)}",
+                          "check the path and its permissions") from None
     if len(data) > max_bytes:  # it grew meanwhile
         raise _too_large(path, len(data), max_bytes)
     return data
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Write a file as a whole: readers see the old content or the new, never a part.
 
     The bytes go to a new file in the same folder, are flushed to disk, and take the name last.
@@ -55,6 +59,7 @@ def write(path: Path, data: bytes) -> None:
     Args:
         path: the file to make or replace; its folder must exist.
         data: all of its content.
+        mode: its permissions, from which the umask takes.
 
     Raises:
         RecordError: ``TARGET_NOT_A_FILE``, ``TARGET_NO_FOLDER`` or ``TARGET_UNWRITABLE``.
@@ -63,7 +68,7 @@ def write(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".agentrunproof-{os.urandom(8).hex()}.tmp")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL
-                         | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o666)
+                         | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), mode)
     except OSError as problem:
         raise RecordError("TARGET_UNWRITABLE", f"{path}: {_reason(problem)}",
                           "choose a folder you may write to") from None

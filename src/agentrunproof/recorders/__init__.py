@@ -9,6 +9,6 @@
 Importing this imports none of the libraries that it can record.
 """
 
-from agentrunproof.recorders.recorder import Recorder, record
+from agentrunproof.recorders.recorder import Recorder, record, trace_processor
 
-__all__ = ["Recorder", "record"]
+__all__ = ["Recorder", "record", "trace_processor"]

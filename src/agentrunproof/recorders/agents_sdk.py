@@ -9,21 +9,19 @@ ends. With tracing off, agents and tools are not seen, models are.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agents import Agent, RunConfig
 from agents.models.interface import Model
 from agents.models.openai_chatcompletions import OpenAIChatCompletionsModel
 from agents.models.openai_responses import OpenAIResponsesModel
-from agents.tracing import add_trace_processor, get_current_span, get_trace_provider
+from agents.tracing import add_trace_processor, get_trace_provider
 from agents.tracing.processor_interface import TracingProcessor
 
 from agentrunproof.recorders import clients
-from agentrunproof.recorders.calls import ModelCall, ToolCall
-from agentrunproof.recorders.linking import Scope
+from agentrunproof.recorders.agents_spans import Spans
+from agentrunproof.recorders.calls import ModelCall
 
 if TYPE_CHECKING:
     from agentrunproof.recorders.tape import Tape
@@ -185,30 +183,18 @@ def _handoff(handoff: Any) -> dict[str, Any]:
             "strict": getattr(handoff, "strict_json_schema", True)}
 
 
-@dataclass(frozen=True)
-class _Span:
-    """What is known of a span that is not over: what of, and what it is in."""
-
-    kind: str
-    name: str
-    parent: str | None
-    #: For a function span of each tape: the id of its tool call.
-    tools: dict[int, str]
-
-
 class _Processor(TracingProcessor):
     """Hears of all spans of the process; records those while a tape listens."""
 
     def __init__(self) -> None:
-        self._tapes: list[Tape] = []
-        self._spans: dict[str, _Span] = {}
+        self._heard: dict[int, Spans] = {}
 
     def add(self, tape: Tape) -> None:
         """Record to `tape` until its run ends."""
-        if tape not in self._tapes:
-            self._tapes.append(tape)
-            tape.ask_about_scope(lambda scope: self._scope(tape, scope))
-            tape.on_close(lambda: self._tapes.remove(tape))
+        if id(tape) not in self._heard:
+            spans = self._heard[id(tape)] = Spans(tape)
+            tape.ask_about_scope(spans.scope)
+            tape.on_close(lambda: self._heard.pop(id(tape)))
 
     def on_trace_start(self, trace: Any) -> None:
         """Nothing: spans name their trace."""
@@ -218,69 +204,19 @@ class _Processor(TracingProcessor):
 
     def on_span_start(self, span: Any) -> None:
         """Know the span, so that what happens inside has a place."""
-        if not self._tapes or span.span_id in self._spans:
-            return
-        data = span.span_data
-        tools = {id(one): one.next_id("t") for one in self._tapes if data.type == "function"}
-        self._spans[span.span_id] = _Span(data.type, getattr(data, "name", ""), span.parent_id,
-                                          tools)
+        for spans in list(self._heard.values()):
+            spans.started(span)
 
     def on_span_end(self, span: Any) -> None:
         """Record what the span was of."""
-        known = self._spans.get(span.span_id)
-        if known is None:
-            return
-        for tape in list(self._tapes):
-            tape.safely(functools.partial(self._ended, tape, span, known))
-        del self._spans[span.span_id]
+        for spans in list(self._heard.values()):
+            spans.ended(span)
 
     def shutdown(self) -> None:
         """Nothing to shut down: recorders end with their blocks."""
 
     def force_flush(self) -> None:
         """Nothing to flush: events are written as they happen."""
-
-    def _ended(self, tape: Tape, span: Any, known: _Span) -> None:
-        data = span.span_data
-        scope = self._scope_of(tape, span.parent_id, tape.declared_scope())
-        who: dict[str, Any] = {"agent": scope.agent, "parent": scope.parent}
-        if known.kind == "function" and id(tape) in known.tools:
-            call = ToolCall(tape, data.name, _arguments(data.input), "", scope,
-                            known.tools[id(tape)])
-            if span.error:
-                call.failed({"type": "ToolError", "message": str(span.error.get("message", ""))},
-                            data.output)
-            else:
-                call.returned(data.output)
-        elif known.kind == "handoff":
-            tape.write(lambda writer: writer.event(
-                "handoff", **who, **{"from": data.from_agent, "to": data.to_agent}))
-        elif known.kind == "guardrail":
-            tape.write(lambda writer: writer.event(
-                "guardrail_checked", **who, guardrail=data.name, tripped=data.triggered))
-
-    def _scope(self, tape: Tape, outer: Scope) -> Scope:
-        span = get_current_span()
-        return outer if span is None else self._scope_of(tape, span.span_id, outer)
-
-    def _scope_of(self, tape: Tape, span: str | None, outer: Scope) -> Scope:
-        """The nearest agent around a span, and the nearest tool."""
-        agent, tool = outer, ""
-        while span is not None and span in self._spans:
-            known = self._spans[span]
-            if known.kind == "agent" and agent is outer:
-                agent = replace(outer, agent=known.name, of=span)
-            elif known.kind == "function" and not tool:
-                tool = known.tools.get(id(tape), "")
-            span = known.parent
-        return replace(agent, parent=tool or agent.parent)
-
-
-def _arguments(text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return text
 
 
 _PROCESSOR = _Processor()

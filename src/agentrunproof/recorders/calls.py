@@ -54,17 +54,19 @@ class ModelCall(_Call):
         dialect: the API of the request.
         body: the request, or its JSON text.
         scope: who makes it, if not who runs here.
+        endpoint: the URL that is asked, without user, password and query, if it is known.
     """
 
     def __init__(self, tape: Tape, dialect: str, body: Mapping[str, Any] | bytes,
-                 scope: Scope | None = None) -> None:
+                 scope: Scope | None = None, endpoint: str = "") -> None:
         super().__init__(tape, tape.next_id("m"), scope)
 
         self._known = False
 
         def called(writer: RunWriter) -> None:
             writer.model_called(self.id, dialect, body, clock={"at": time.time()},
-                                agent=self.scope.agent, parent=self.scope.parent)
+                                agent=self.scope.agent, parent=self.scope.parent,
+                                endpoint=endpoint)
             self._known = True
 
         tape.write(called)
@@ -109,7 +111,7 @@ class ModelCall(_Call):
 
         def failed(writer: RunWriter) -> None:
             if self._known and fields is not None:
-                writer.event("model_failed", call=self.id, error=_error(error), **fields)
+                writer.event("model_failed", call=self.id, error=error_of(error), **fields)
 
         self._tape.write(failed)
 
@@ -165,11 +167,12 @@ class ToolCall(_Call):
         fields = self._end()
         if fields is not None:
             self._tape.write(lambda writer: writer.event(
-                "tool_failed", call=self.id, tool=self._tool, error=_error(error), output=output,
-                **fields))
+                "tool_failed", call=self.id, tool=self._tool, error=error_of(error),
+                **({} if output is None else {"output": output}), **fields))
 
 
-def _error(error: BaseException | dict[str, str]) -> dict[str, str]:
+def error_of(error: BaseException | dict[str, str]) -> dict[str, str]:
+    """An error as it is recorded; a table is one already."""
     if isinstance(error, dict):
         return error
     try:

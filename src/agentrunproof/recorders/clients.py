@@ -63,6 +63,12 @@ def _untap(http: Any, found: _Tap, tape: Tape) -> None:
         del http.send
 
 
+def _endpoint(url: Any) -> str:
+    """An httpx URL without user, password and query."""
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    return f"{url.scheme}://{host}{f':{url.port}' if url.port else ''}{url.path}"
+
+
 class _Tap:
     """Stands in for an httpx client's ``send``."""
 
@@ -108,7 +114,8 @@ class _Exchange:
         dialect = dialects.of_path(request.url.path)
         if request.method == "POST" and dialect is not None:
             self.dialect = dialect
-            self.calls = [ModelCall(tape, dialect, request.content)
+            endpoint = _endpoint(request.url)
+            self.calls = [ModelCall(tape, dialect, request.content, endpoint=endpoint)
                           for tape in self.tapes if not tape.scope().asking]
 
     def failed(self, error: BaseException) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from agentrunproof.recorders.calls import ModelCall, ToolCall
+from agentrunproof.recorders.calls import ModelCall, ToolCall, error_of
 from agentrunproof.recorders.linking import Scope
 from agentrunproof.recorders.tape import Tape
 
@@ -37,14 +37,36 @@ def record(name: str = "run", *, file: str | Path | None = None, folder: str | P
                     None if folder is None else Path(folder), redact)
 
 
+def trace_processor(name: str = "", *, folder: str | Path | None = None,
+                    redact: Callable[[str], str] | None = None) -> Any:
+    """A processor for the tracing of the OpenAI Agents SDK: each trace becomes a run.
+
+    Usage::
+
+        from agents import add_trace_processor
+        from agentrunproof.recorders import trace_processor
+        add_trace_processor(trace_processor("inbox"))
+
+    Args:
+        name: what the runs are called; the workflow's name unless given.
+        folder: the folder to make their files in, if not that of all runs (`runs.folder`).
+        redact: as of `record`.
+    """
+    from agentrunproof.recorders.agents_traces import LiveCapture
+
+    return LiveCapture(name, None if folder is None else Path(folder), redact)
+
+
 class Recorder(Tape):
     """Records one run. Made by `record`."""
 
     def __enter__(self) -> Recorder:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.close("completed" if kind is None else "raised")
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 _: object) -> None:
+        self.close("completed" if kind is None else "raised",
+                   None if error is None else error_of(error))
 
     @contextlib.contextmanager
     def agent(self, name: str) -> Iterator[None]:

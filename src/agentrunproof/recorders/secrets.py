@@ -20,7 +20,8 @@ SHAPES = tuple((name, sign, re.compile(pattern)) for name, sign, pattern in (
     ("API key", "sk-", r"\bsk-[A-Za-z0-9_\-]{16,}"),
     ("API key", "_live_", r"\b[srp]k_live_[A-Za-z0-9]{16,}"),
     ("API key", "_test_", r"\b[srp]k_test_[A-Za-z0-9]{16,}"),
-    ("GitHub token", "gh", r"\bgh[oprsu]_[A-Za-z0-9]{30,}"),
+    *(("GitHub token", sign, rf"\b{sign}[A-Za-z0-9]{{30,}}")
+      for sign in ("gho_", "ghp_", "ghr_", "ghs_", "ghu_")),
     ("GitHub token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{30,}"),
     ("GitLab token", "glpat-", r"\bglpat-[A-Za-z0-9_\-]{20,}"),
     ("AWS key", "AKIA", r"\bAKIA[A-Z0-9]{16}\b"),
@@ -73,15 +74,12 @@ class Scrubber:
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, dict):
-            return {self._text(key): self._of_key(key, inner) for key, inner in value.items()}
+            return {self._text(key): f"[secret: {key.lower()}]"
+                    if inner and isinstance(inner, str) and _says_secret(key) else self(inner)
+                    for key, inner in value.items()}
         if isinstance(value, list):
             return [self(inner) for inner in value]
         return value
-
-    def _of_key(self, key: str, value: Any) -> Any:
-        if isinstance(value, str) and value and key.lower().endswith(_KEYS):
-            return f"[secret: {key.lower()}]"
-        return self(value)
 
     def _text(self, text: str) -> str:
         text = _scrub_again(text) if len(text) < _SHORT else scrub(text)
@@ -101,12 +99,18 @@ def scrub(text: str) -> str:
     for name, sign, pattern in SHAPES:
         if sign in text:
             text = pattern.sub(f"[secret: {name}]", text)
-    return _scrub_keys(text)
+    return _scrub_keys(text) if "=" in text or ":" in text else text
 
 
 #: Short texts come again and again: keys of tables, names, types.
 _SHORT = 40
 _scrub_again = functools.lru_cache(maxsize=4096)(scrub)
+
+
+@functools.lru_cache(maxsize=4096)
+def _says_secret(key: str) -> bool:
+    """Whether a key says that its value is secret."""
+    return key.lower().endswith(_KEYS)
 
 
 def _scrub_keys(text: str) -> str:

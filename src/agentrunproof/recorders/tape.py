@@ -46,7 +46,7 @@ class Tape:
         self._place = (file, folder)
         self._scrub = Scrubber(redact, self.trouble)
         self._closed = False
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], object]] = []
         self._refine: list[Callable[[Scope], Scope]] = []
         self._numbers = {kind: itertools.count(1) for kind in "mta"}
         self._lock = threading.RLock()
@@ -60,21 +60,26 @@ class Tape:
         """The run's file; None if none could be made."""
         return self._file.path if self._file is not None else None
 
-    def close(self, outcome: str = "completed") -> None:
-        """End the run; what was wrapped is as it was before. A second time does nothing."""
+    def close(self, outcome: str = "completed", error: dict[str, str] | None = None) -> None:
+        """End the run; what was wrapped is as it was before. A second time does nothing.
+
+        Args:
+            outcome: one of `record.events.RunOutcome`.
+            error: what it raised, if that is known.
+        """
         if self._closed:
             return
         for undo in reversed(self._undo):
             self.safely(undo)
         if os.getpid() == self._pid:  # in a forked process that recorded nothing, it's not ours
-            self.write(lambda writer: self._finish(writer, outcome))
+            self.write(lambda writer: self._finish(writer, outcome, error))
         self._closed = True
         if self._file is not None:
             self.safely(self._file.close)
 
-    def _finish(self, writer: RunWriter, outcome: str) -> None:
+    def _finish(self, writer: RunWriter, outcome: str, error: dict[str, str] | None) -> None:
         lost = sorted({*self.incomplete, *(f"no JSON: {what}" for what in writer.lost)})
-        writer.finish(outcome, clock={"at": time.time()},
+        writer.finish(outcome, clock={"at": time.time()}, error=error,
                       **({"incomplete": lost} if lost else {}))
 
     def _begin(self) -> None:
@@ -130,7 +135,7 @@ class Tape:
         """Have a framework say more exactly who acts, given what is known."""
         self._refine.append(refine)
 
-    def on_close(self, undo: Callable[[], None]) -> None:
+    def on_close(self, undo: Callable[[], object]) -> None:
         """Have something undone when the run ends."""
         self._undo.append(undo)
 

@@ -1,6 +1,3 @@
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const at = id => document.getElementById(id);
 const table = document.querySelector("table");
 const NAMES = {PASS: "PASS", FAIL: "FAIL", KNOWN: "FAIL, known", UNTESTABLE: "UNTESTABLE",
   ERROR: "ERROR", edge: "boundary"};
@@ -12,13 +9,6 @@ let pressed = new Set();  // what a row must have one of: keys of NAMES
 
 function unique(values) { return [...new Set(values)]; }
 
-// Elements are made of text and attributes: no value of the record is ever read as HTML.
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
 function link(reference, tabindex = 0) {
   const href = data.links[reference];
   if (!href) return make("span", {}, reference);

@@ -1,19 +1,15 @@
-"""A matrix as one self-contained HTML page: no network, no other file.
+"""A matrix as one self-contained HTML page (`report.html`).
 
-The page is a skeleton (``page.html``), its style and its script, and one table of data. Cells of
-one meaning share one entry of ``states``, so the page of all plans on all releases stays small.
+Cells of one meaning share one entry of ``states``, so the page of all plans on all releases stays
+small.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from agentrunproof.contracts.registry import CONTRACTS
@@ -22,7 +18,7 @@ from agentrunproof.plan.model import Plan
 from agentrunproof.record import matrix as records
 from agentrunproof.record.matrix import Boundary, Cell, Column, Matrix, Row
 from agentrunproof.record.result import CheckResult
-from agentrunproof.report import grid
+from agentrunproof.report import grid, html
 from agentrunproof.report.explain import expected_words
 from agentrunproof.report.grid import Expected, none_expected
 
@@ -58,25 +54,8 @@ class Background:
 
 
 def render(matrix: Matrix, background: Background | None = None) -> str:
-    """The page; its policy lets no script run but its own, whatever the record says."""
-    style, script = _part("page.css"), _part("page.js")
-    policy = (f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-              "img-src data:; base-uri 'none'; form-action 'none'")
-    table = json.dumps(_Page(matrix, background or Background()).table(), ensure_ascii=False,
-                       separators=(",", ":"))
-    # "</script>" inside a string would end the element that holds the data.
-    parts = {"POLICY": policy, "STYLE": style, "SCRIPT": script,
-             "DATA": table.replace("<", "\\u003c")}
-    return re.sub("@([A-Z]+)@", lambda place: parts[place[1]], _part("page.html"))
-
-
-def _part(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """The name by which a content security policy allows this very text."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    """The page of a matrix."""
+    return html.page("page", _Page(matrix, background or Background()).table())
 
 
 class _Page:

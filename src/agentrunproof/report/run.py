@@ -6,14 +6,14 @@ or colours it.
 
 from __future__ import annotations
 
-import json
-import textwrap
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from agentrunproof.record.run import Call, Event, Run
-from agentrunproof.report.text import WIDTH
+from agentrunproof.report import messages
+from agentrunproof.report.messages import Message, compact
+from agentrunproof.report.text import fit, indented
 
 if TYPE_CHECKING:
     from agentrunproof.record.dialects import Decision
@@ -25,34 +25,35 @@ _TEXTS = ("messages", "input", "system", "instructions", "tools")
 def run_lines(run: Run) -> list[str]:
     """A run: its model calls with what they decided, its tool calls with what they gave."""
     calls = run.calls()
-    lines = [_fit("  ".join((run.name, when(run), run.state, _count(len(calls), "model call")))),
+    lines = [fit("  ".join((run.name, when(run), run.state, _count(len(calls), "model call")))),
              *(f"note: {note}" for note in run.notes), ""]
     known = {call.id: call for call in calls}
     for event in run.events():
-        lines += map(_fit, _event_lines(run, event, known))
+        lines += map(fit, _event_lines(run, event, known))
     return lines
 
 
 def call_lines(run: Run, call: Call) -> list[str]:
     """A model call: the whole request and what the model decided."""
     body = run.body(call)
-    rest = ", ".join(f"{key}={_compact(value)}" for key, value in body.items()
+    rest = ", ".join(f"{key}={compact(value)}" for key, value in body.items()
                      if key not in (*_TEXTS, "model"))
-    lines = [_fit("  ".join(filter(None, (call.id, call.agent, call.dialect, call.model)))),
-             *([_fit(f"  {rest}")] if rest else [])]
+    lines = [fit("  ".join(filter(None, (call.id, call.agent, call.dialect, call.model)))),
+             *([fit(f"  {rest}")] if rest else [])]
     for number, (title, text) in enumerate(_messages(body)):
-        lines += ["", _fit(f"[{number}] {title}"), *_indented(text)]
-    for tool in body.get("tools") or ():
-        made = tool.get("function") if isinstance(tool.get("function"), dict) else tool
-        lines += ["", _fit(f"tool {made.get('name') or made.get('type')}"),
-                  *_indented(str(made.get("description") or ""))]
+        lines += ["", fit(f"[{number}] {title}"), *indented(text)]
+    for _, tool in messages.tables(body.get("tools")):
+        name, blocks = messages.tool(tool)
+        lines += ["", fit(f"tool {name}")]
+        lines += (line for block in blocks[:1] if block.kind == "text"
+                  for line in indented(block.text))
     lines += ["", "=> the model"]
     decision, error = run.decision(call), run.error(call)
     if decision is not None:
-        lines += map(_fit, _call_lines(decision, "  "))
-        lines += _indented(decision["text"])
+        lines += map(fit, _call_lines(decision, "  "))
+        lines += indented(decision["text"])
     else:
-        lines += _indented(f"failed: {error['type']}: {error['message']}" if error
+        lines += indented(f"failed: {error['type']}: {error['message']}" if error
                            else "no reply was recorded")
     return lines
 
@@ -61,7 +62,11 @@ def when(run: Run) -> str:
     """When a run started, in UTC."""
     if run.started is None:
         return ""
-    return datetime.fromtimestamp(run.started, timezone.utc).strftime("%Y-%m-%d %H:%M:%SZ")
+    try:
+        started = datetime.fromtimestamp(run.started, timezone.utc)
+    except (OverflowError, ValueError, OSError):  # no time of any calendar
+        return ""
+    return started.strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def _event_lines(run: Run, event: Event, calls: dict[str, Call]) -> list[str]:
@@ -76,16 +81,16 @@ def _event_lines(run: Run, event: Event, calls: dict[str, Call]) -> list[str]:
         return [head, *_decision_lines(event["decision"], " " * 7)]
     if kind == "tool_started":
         by = f"  (asked by {event['asked_by']})" if "asked_by" in event else ""
-        return [f"{name:<5}  {event['tool']} {_compact(event.get('arguments', {}))}{by}"]
+        return [f"{name:<5}  {event['tool']} {compact(event.get('arguments', {}))}{by}"]
     if kind == "tool_finished":
-        return [f"       = {_compact(event.get('output'))}"]
+        return [f"       = {compact(event.get('output'))}"]
     if kind == "tool_failed":
         return [_failure(event)]
     if kind in ("run_started", "run_finished"):
         lost = event.get("incomplete", [])
         return [f"incomplete: {one}" for one in lost] if isinstance(lost, list) else []
     rest = {key: value for key, value in event.items() if key not in ("seq", "kind", "clock")}
-    return [f"{kind} {_compact(rest)}"]
+    return [f"{kind} {compact(rest)}"]
 
 
 def _failure(event: Event) -> str:
@@ -99,7 +104,7 @@ def _decision_lines(decision: Decision, indent: str) -> list[str]:
 
 
 def _call_lines(decision: Decision, indent: str) -> list[str]:
-    return [f"{indent}-> {call['name']} {_compact(call['arguments'])}"
+    return [f"{indent}-> {call['name']} {compact(call['arguments'])}"
             for call in decision["tool_calls"]]
 
 
@@ -107,53 +112,28 @@ def _messages(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The messages of a request in any dialect: what each is, and its text."""
     for key in ("instructions", "system"):
         if body.get(key):
-            yield "system", _text(body[key])
-    messages = body.get("messages", body.get("input", []))
-    if isinstance(messages, str):
-        yield "user", messages
+            yield "system", _said(messages.head(key, body[key]), "")
+    turns = body.get("messages", body.get("input", []))
+    if isinstance(turns, str):
+        yield "user", turns
         return
-    for message in messages:
-        if not isinstance(message, dict):
-            yield "?", _compact(message)
-            continue
-        id = message.get("tool_call_id") or message.get("call_id") or ""
-        title = str(message.get("role") or message.get("type") or "?")
-        yield f"{title} {id}".rstrip(), "\n".join(filter(None, _parts(message)))
+    for turn in turns if isinstance(turns, list) else [turns]:
+        id = str(turn.get("tool_call_id") or turn.get("call_id") or "") \
+            if isinstance(turn, dict) else ""
+        message = messages.message(turn)
+        yield f"{message.role} {id}".rstrip(), _said(message, id)
 
 
-def _parts(message: dict[str, Any]) -> Iterator[str]:
-    content = message.get("content", message.get("output", message.get("summary")))
-    if content is not None:
-        yield _text(content)
-    for call in message.get("tool_calls") or ():
-        made = call.get("function") or call
-        yield f"-> {made.get('name')} {made.get('arguments')}  ({call.get('id')})"
-    if "arguments" in message:
-        yield f"-> {message.get('name')} {message['arguments']}"
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return _compact(content)
-    return "\n".join(_part(part) for part in content)
-
-
-def _part(part: Any) -> str:
-    if not isinstance(part, dict):
-        return _compact(part)
-    if isinstance(part.get("text"), str):
-        return str(part["text"])
-    if part.get("type") == "tool_use":
-        return f"-> {part.get('name')} {_compact(part.get('input'))}  ({part.get('id')})"
-    if part.get("type") == "tool_result":
-        return f"result of {part.get('tool_use_id')}: {_text(part.get('content'))}"
-    return _compact(part)
-
-
-def _compact(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _said(message: Message, id: str) -> str:
+    """The texts of a message; the call that it is all about is told by its id in the title."""
+    lines = []
+    for block in message.blocks:
+        told = block.id if block.id != id else ""
+        if block.kind == "call":
+            lines.append(f"-> {block.name} {block.text}" + (f"  ({told})" if told else ""))
+        else:
+            lines.append(f"result of {told}: {block.text}" if told else block.text)
+    return "\n".join(filter(None, lines))
 
 
 def _count(number: int, what: str) -> str:
@@ -164,22 +144,3 @@ def _took(event: Event) -> str:
     took = event.get("clock", {}).get("took")
     return f"{took:.1f} s" if isinstance(took, int | float) else ""
 
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() or letter == "\n" else
-                   " " if letter == "\t" else f"\\x{ord(letter):02x}" for letter in text)
-
-
-def _fit(line: str) -> str:
-    """One line, cut to the width."""
-    line = _printable(" ".join(line.splitlines()))
-    return line if len(line) <= WIDTH else line[:WIDTH - 3] + "..."
-
-
-def _indented(text: str) -> list[str]:
-    """All of a text, its own line breaks kept."""
-    lines: list[str] = []
-    for line in _printable(text).split("\n"):
-        lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="  ",
-                               break_on_hyphens=False) or [""]
-    return lines if text else []

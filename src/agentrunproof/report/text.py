@@ -20,7 +20,7 @@ WIDTH = 80
 Paint = Callable[[str, str], str]
 
 _COLOURS = {"PASS": "32", "VALID": "32", "FAIL": "1;31", "INVALID": "1;31", "ERROR": "1;31",
-            "UNTESTABLE": "33"}
+            "UNTESTABLE": "33", "PART": "33", "OPEN": "33"}
 
 
 def plain(verdict: str, text: str) -> str:
@@ -28,8 +28,8 @@ def plain(verdict: str, text: str) -> str:
 
 
 def ansi(verdict: str, text: str) -> str:
-    """`text` in the colour of `verdict`, for terminals."""
-    return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m"
+    """`text` in the colour of `verdict`, for terminals; answers that are no judgement have none."""
+    return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if verdict in _COLOURS else text
 
 
 def outcome_lines(certificate: Certificate, id: str, label: str, paint: Paint = plain,
@@ -103,3 +103,24 @@ def wrap(text: str, indent: str = "") -> list[str]:
     """`text` in lines of at most `WIDTH` columns; long words stay whole, for copying."""
     return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent,
                          break_long_words=False, break_on_hyphens=False)
+
+
+def printable(text: str) -> str:
+    """`text` without anything that moves a terminal's cursor or colours it; line feeds stay."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else
+                   " " if letter == "\t" else f"\\x{ord(letter):02x}" for letter in text)
+
+
+def fit(line: str) -> str:
+    """One line that a terminal may be shown, cut to the width."""
+    line = printable(" ".join(line.splitlines()))
+    return line if len(line) <= WIDTH else line[:WIDTH - 3] + "..."
+
+
+def indented(text: str, indent: str = "  ") -> list[str]:
+    """All of a text that a terminal may be shown, its own line breaks kept."""
+    lines: list[str] = []
+    for line in printable(text).split("\n"):
+        lines += textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=indent,
+                               break_on_hyphens=False) or [""]
+    return lines if text else []

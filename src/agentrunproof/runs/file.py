@@ -55,14 +55,29 @@ def create(name: str, where: Path | None = None) -> RunFile:
         OSError: the folder or the file cannot be made.
     """
     where = where or folder.default()
-    if not where.is_dir():
-        where.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (where / ".gitignore").write_text("*\n", encoding="utf-8")  # runs hold private data
+    folder.make(where)
     label = re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-.")[:_LABEL] or "run"
     while True:
         now = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
         with contextlib.suppress(FileExistsError):
             return RunFile(where / f"{now}-{label}-{os.urandom(3).hex()}{folder.SUFFIX}")
+
+
+def write(name: str, data: bytes) -> Path:
+    """A whole run in a new file in the folder of runs; its path.
+
+    Raises:
+        OSError: it cannot be written; then there is no file either.
+    """
+    made = create(name)
+    try:
+        made.append(data)
+    except OSError:
+        made.path.unlink(missing_ok=True)
+        raise
+    finally:
+        made.close()
+    return made.path
 
 
 def create_at(path: Path) -> RunFile:

@@ -12,7 +12,6 @@ import os
 from pathlib import Path
 
 from agentrunproof.errors import RecordError
-from agentrunproof.record import run_reader, store
 from agentrunproof.record.run import Run
 from agentrunproof.shape import nearest
 
@@ -27,6 +26,17 @@ _HOW = 'record one: with agentrunproof.recorders.record("name")'
 def default() -> Path:
     """The folder of runs."""
     return Path(os.environ.get(VARIABLE) or Path(".agentrunproof", "runs"))
+
+
+def make(folder: Path) -> None:
+    """Make a folder of runs, which nobody but its owner may read, unless it is there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # runs hold private data
 
 
 def files(folder: Path | None = None) -> list[Path]:
@@ -94,8 +104,7 @@ def load(path: Path, *, skip_bad: bool = False) -> Run:
     Raises:
         RecordError: what `record.store.read` and `record.run_reader.read` say.
     """
-    try:  # a limit close to the size: the file is read into a buffer of that length
-        limit = min(path.stat().st_size + 2**20, MAX_BYTES)
-    except OSError:
-        limit = MAX_BYTES
-    return run_reader.read(store.read(path, max_bytes=limit), str(path), skip_bad=skip_bad)
+    # Recorders, which need the rest of this module, run where only their library is installed.
+    from agentrunproof.record import run_reader, store
+
+    return run_reader.read(store.read(path, max_bytes=MAX_BYTES), str(path), skip_bad=skip_bad)

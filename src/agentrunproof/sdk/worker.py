@@ -1,8 +1,9 @@
 """The worker process: plans on stdin, JSON lines of what was observed on stdout.
 
-Run by its path (``python -I worker.py``) inside any environment that holds the SDK. Lines out:
-``hello`` (SDK, Python, network guard), ``run`` (one phase in one mode), ``done`` (end of a plan,
-with the capabilities the release lacks), ``error`` (a plan that could not be driven), ``footer``.
+Run by its path (``python -I worker.py``) inside any environment that holds the SDK. Each line in is
+a request; it ends with its input. Lines out: ``hello`` (SDK, Python, network guard; once), ``run``
+(one phase in one mode), ``done`` (end of a plan, with the capabilities the release lacks),
+``error`` (a plan that could not be driven), ``footer`` (end of a request).
 A phase that passes its deadline is reported as timed out, and the process ends with status 3 and
 without a footer, because nothing can be trusted to stop what hangs.
 """
@@ -24,10 +25,10 @@ TIMED_OUT = 3
 
 
 def main() -> int:
-    """Serve one request from stdin; returns the exit status."""
+    """Serve the requests from stdin; returns the exit status."""
     _make_importable()
-    out = _private_stdout()
-    request = json.loads(sys.stdin.readline())
+    lines, out = _private_streams()
+    request = json.loads(lines.readline())
     sys.path[:0] = request.get("path", [])
 
     from agentrunproof.sdk import guard
@@ -44,9 +45,11 @@ def main() -> int:
     _send(out, hello={"sdk": {"version": compat.sdk_version(), "files": compat.sdk_files_digest()},
                       "python": ".".join(map(str, sys.version_info[:3])), "network": network})
     guard.close_network_everywhere()
-    for entry in request["plans"]:
-        _serve(entry, float(request["deadline"]), out)
-    _send(out, footer={"plans": len(request["plans"])})
+    while request:
+        for entry in request["plans"]:
+            _serve(entry, float(request["deadline"]), out)
+        _send(out, footer={"plans": len(request["plans"])})
+        request = json.loads(lines.readline() or "null")
     return 0
 
 
@@ -133,11 +136,15 @@ def _send(out: TextIO, **message: Any) -> None:
     out.flush()
 
 
-def _private_stdout() -> TextIO:
-    """Keep the real stdout for the protocol; whatever a scenario prints goes to stderr."""
-    kept = os.dup(1)
+def _private_streams() -> tuple[TextIO, TextIO]:
+    """Keep the real stdin and stdout for the protocol: a scenario reads nothing, and whatever it
+    prints goes to stderr."""
+    lines, out = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
-    return os.fdopen(kept, "w", encoding="utf-8")
+    return os.fdopen(lines, encoding="utf-8"), os.fdopen(out, "w", encoding="utf-8")
 
 
 def _make_importable() -> None:

@@ -107,11 +107,13 @@ class Whole:
         self._table: Table = plan.to_json() | {"modes": list(plan.modes)}  # each is an element
         found = [_element(self._table, path, kind)
                  for path, kind in _walk(Plan, self._table, (), "option")]
-        #: the coarse ones first; not each can be taken away alone
-        self.elements = tuple(sorted(found, key=lambda one: len(one.path)))
+        #: as they stand in the plan, each before those within it; not each can go alone
+        self.elements = tuple(found)
 
     def without(self, removed: Collection[str]) -> Reduced | None:
         """The plan without the elements of these ids and all that hangs on them.
+
+        What is left of it says what it is: without all others the plan is the same again.
 
         Returns:
             None if what is left is no plan.
@@ -126,8 +128,8 @@ class Whole:
             rules.check(small)
         except (PlanError, ShapeError):
             return None
-        return Reduced(small, frozenset(one.id for one in self.elements
-                                        if _stands(table, one.path)))
+        left = frozenset(one.id for one in self.elements if _stands(table, one.path))
+        return Reduced(small, left)
 
 
 def _walk(annotation: Any, value: Any, path: Path, kind: str) -> Iterator[tuple[Path, str]]:

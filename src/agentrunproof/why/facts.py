@@ -12,15 +12,24 @@ from typing import Any
 
 from agentrunproof.contracts.reading import pending
 from agentrunproof.plan.items import label
-from agentrunproof.plan.model import Phase
+from agentrunproof.plan.model import Phase, Plan
 from agentrunproof.record.certificate import Certificate
+from agentrunproof.record.events import Event
 from agentrunproof.record.observation import PhaseRun
 from agentrunproof.record.result import CheckResult
 
 Facts = dict[str, Any]
 
 #: All facts, the plainest first.
-TELLING = ("unpaired", "tools", "outcome", "pending", "output", "session", "inputs")
+TELLING = ("unpaired", "tools", "outcome", "pending", "output", "session", "items", "responses",
+           "guardrails", "usage", "hooks", "streamed", "spans", "inputs")
+#: Those that are asserted together; of the others the first one that differs is enough.
+_PLAIN = frozenset(TELLING[:6])
+
+#: By which fact the failure of a check shows best.
+_SHOWS = {"hook_order": "hooks", "usage_sum": "usage", "stream_complete": "streamed",
+          "span_tree": "spans", "guardrail_results": "guardrails", "handoff_history": "inputs",
+          "response_linkage": "responses"}
 
 
 @dataclass(frozen=True)
@@ -49,23 +58,26 @@ def claims(bad: Certificate, result: CheckResult, control: Certificate | None
         good = control.observation.run(mode, phase.id) if control is not None else None
         if run is None:
             continue
-        found = of(run)
-        expected = of(good) if good is not None else _expected(phase, result, where)
+        found = of(run, bad.plan)
+        expected = of(good, bad.plan) if good is not None else _expected(phase, result, where)
         differing = [Claim(phase.id, fact, expected[fact], found[fact]) for fact in TELLING
                      if fact in found and expected.get(fact, found[fact]) != found[fact]]
         if differing:
-            plain = [claim for claim in differing if claim.fact != "inputs"]
-            return mode, plain or differing
+            best = [claim for claim in differing if claim.fact == _SHOWS.get(result.check)]
+            plain = [claim for claim in differing if claim.fact in _PLAIN]
+            return mode, best or plain or differing[:1]
     return mode, []
 
 
-def of(run: PhaseRun) -> Facts:
-    """The facts of one run, as the script's own ``seen`` has them."""
+def of(run: PhaseRun, plan: Plan) -> Facts:
+    """The facts of one run of a plan, as the script's own ``seen`` has them."""
     raised = run.last("raised")
     outcome = f"raised {raised['error'].get('type', '')}" if raised else run.outcome
     result = run.last("result")
     facts: Facts = {
-        "outcome": outcome, "tools": [event["tool"] for event in run.of("tool_started")],
+        "outcome": outcome,
+        "tools": [event["tool"] for event in run.of("tool_started")
+                  if event["tool"] not in plan.tools or plan.tools[event["tool"]].agent is None],
         "pending": list(pending(run)),
         "output": result["final_output"] if result and outcome == "completed" else None,
         "inputs": [[event["agent"], [label(item) for item in event["input"]]]
@@ -73,8 +85,41 @@ def of(run: PhaseRun) -> Facts:
     held = [event["items"] for event in run.of("session_read") if event["op"] == "observe"]
     if held:
         facts["session"] = [label(item) for item in held[-1]]
+    facts |= _finer(run, result or raised)
     return facts | {"unpaired": unpaired([*(event["input"] for event in run.of("model_called")),
                                           *held[-1:]])}
+
+
+#: The whole run, and what only a model that talks to somebody makes.
+_NOT_SPANS = ("trace", "generation")
+
+
+def _finer(run: PhaseRun, told: Event | None) -> Facts:
+    """Facts that only some scripts look at."""
+    facts: Facts = {
+        "hooks": sorted(" ".join(filter(None, (event["on"], event["agent"], event["tool"],
+                                               event["other"])))
+                        for event in run.of("hook") if event["scope"] == "run"),
+        "spans": sorted(_span(event) for kind in ("span_started", "span_finished")
+                        for event in run.of(kind) if event["type"] not in _NOT_SPANS)}
+    if run.mode == "run_streamed":
+        facts["streamed"] = [event["name"] for event in run.of("stream_event")
+                             if event["type"] == "item"]
+    usage = run.last("usage")
+    if usage is not None and run.last("result") is not None:
+        facts["usage"] = [usage["requests"], usage["input"], usage["output"]]
+    if told is not None and told["new_items"] is not None:
+        facts |= {"items": [item["type"] for item in told["new_items"]],
+                  "responses": len(told["responses"] or ()),
+                  "guardrails": list(told["guardrails"] or ())}
+    return facts
+
+
+def _span(event: Event) -> str:
+    name = event["name"] if event["type"] != "handoff" else ""
+    told = ["never ended"] if event["kind"] == "span_started" else []
+    return " ".join(filter(None, (event["type"], name, *told,
+                                  "with an error" if event.get("error") else "")))
 
 
 def unpaired(conversations: Iterable[Iterable[Mapping[str, Any]]]) -> list[str]:

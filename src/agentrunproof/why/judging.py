@@ -1,31 +1,40 @@
-"""Whether smaller plans fail as the whole one does: many of them run by one worker process.
+"""Whether smaller plans fail as the whole one does: all of them run by a worker that is kept.
 
 A plan that was made smaller can fail in the same words for another reason: because it asks for
 what its own script does not do any more. So no check may fail that did not fail before; a release
-on which the whole plan passes, if there is one, must pass the smaller one too; and where there is
-none, what `execution_outcome` found must be found word for word.
+on which the whole plan passes that check, if there is one, must pass it of the smaller one too, and
+fail in no other that the whole plan passes there; and where there is none, what
+`execution_outcome` found must be found word for word.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import repeat
 
+from agentrunproof import canonical
 from agentrunproof.errors import PlanError
-from agentrunproof.lab import probe
+from agentrunproof.lab import probe, process
 from agentrunproof.lab.environments import Environment
 from agentrunproof.plan.model import Plan
+from agentrunproof.record.ablation import PLAN_LETTERS
 from agentrunproof.record.certificate import Certificate
 from agentrunproof.record.result import CheckResult
-from agentrunproof.why.smallest import SAME, OutOfBudget
+from agentrunproof.why.smallest import SAME, Outcome, OutOfBudget
 
 #: Of a check that judges by what the plan itself expects.
 _BY_EXPECTATION = "execution_outcome"
 
 #: Checks that say least of what went wrong, the last one least.
 _LEAST = ("stream_parity", "model_script_consumed", _BY_EXPECTATION)
+
+
+#: Verdicts of plans that could be run.
+_JUDGED = ("PASS", "FAIL")
 
 
 @dataclass(frozen=True)
@@ -44,110 +53,138 @@ class Failure:
         return self.result.code
 
 
-class _Beside:
-    """Runs the same plans on the control at the same time, for workers start slowly."""
+class Bench:
+    """One environment whose worker is kept between plans; it runs them beside other work.
 
-    def __init__(self, environment: Environment | None, plans: Mapping[str, Plan],
-                 options: probe.Options) -> None:
-        self._done: queue.SimpleQueue[probe.Outcome | Exception] = queue.SimpleQueue()
-        self._stop = threading.Event()
-        self._asked = environment is not None and bool(plans)
-        if environment is not None and plans:
-            threading.Thread(target=self._run, args=(environment, plans, options),
-                             daemon=True).start()
+    Args:
+        environment: has the release.
+        options: how plans are run.
+    """
 
-    def _run(self, environment: Environment, plans: Mapping[str, Plan],
-             options: probe.Options) -> None:
-        try:
-            for outcome in probe.probe_in(environment, plans, options):
-                self._done.put(outcome)
-                if self._stop.is_set():
-                    return
-        except Exception as error:  # told where it is waited for
-            self._done.put(error)
+    def __init__(self, environment: Environment, options: probe.Options) -> None:
+        self.environment, self._options = environment, options
+        self._worker = process.Worker(environment.python)
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
 
-    def next(self) -> probe.Outcome | None:
-        """The next outcome; None without a control."""
-        if not self._asked:
-            return None
-        outcome = self._done.get()
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
+    def run(self, plans: Mapping[str, Plan]) -> Iterator[probe.Outcome]:
+        """An outcome for each plan, in order, as it is there."""
+        done: queue.SimpleQueue[probe.Outcome | BaseException] = queue.SimpleQueue()
 
-    def __enter__(self) -> _Beside:
-        return self
+        def loop() -> None:
+            try:
+                with closing(probe.probe_in(self.environment, plans, self._options,
+                                            worker=self._worker)) as outcomes:
+                    for outcome in outcomes:
+                        done.put(outcome)
+                        if self._over.is_set():
+                            return
+            except BaseException as error:  # told where it is waited for
+                done.put(error)
 
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
+        self._thread = threading.Thread(target=loop, daemon=True)
+        self._thread.start()
+        return map(_outcome, (done.get() for _ in plans))
+
+    def close(self) -> None:
+        """End the worker, at the latest when it is done with the plan that it runs."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join(float(self._options.deadline))
+        self._worker.close()
+
+
+def _outcome(found: probe.Outcome | BaseException) -> probe.Outcome:
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
 @dataclass
 class Court:
-    """Judges plans on one release, and on a control that passes.
+    """Judges plans on one release, and on a control.
 
     Args:
-        environment: has the release on which the plan fails.
+        bench: has the release on which the plan fails.
         failure: what must fail again.
-        options: how plans are run.
-        budget: of plans run, on either release.
-        control: has a release on which the whole plan passes, if one is known.
-        tell: told of every plan that was run.
+        budget: of plans judged.
+        control: has a release on which the whole plan passes the check, if one is known.
+        passed: the certificate of the whole plan there.
+        tell: told how many plans were judged.
     """
 
-    environment: Environment
+    bench: Bench
     failure: Failure
-    options: probe.Options
     budget: int
-    control: Environment | None = None
+    control: Bench | None = None
+    passed: Certificate | None = None
     tell: Callable[[int], None] = lambda _: None
-    spent: int = field(default=0, init=False)
+    spent: int = field(default=1, init=False)  # the whole plan
     #: of plans that fail the same: their certificates, on the release and on the control
     seen: dict[str, tuple[Certificate, Certificate | None]] = field(
         default_factory=dict, init=False)
 
-    def __call__(self, plans: Mapping[str, Plan]) -> Iterator[tuple[str, str]]:
+    def __call__(self, plans: Sequence[Plan]) -> Iterator[Outcome]:
         """What becomes of each plan (see `why.smallest.Oracle`).
 
         Raises:
             OutOfBudget: no more plans may be run.
         """
-        each = 1 if self.control is None else 2
-        digests = list(plans)[:max(0, (self.budget - self.spent) // each)]
-        ready = {f"candidate-{n}": plans[digest] for n, digest in enumerate(digests)}
-        with _Beside(self.control, ready, self.options) as beside:
-            outcomes = probe.probe_in(self.environment, ready, self.options) if ready else ()
-            for digest, outcome in zip(digests, outcomes, strict=True):
-                good = beside.next()
-                self.spent += each
-                self.tell(self.spent)
-                told = self._compare(outcome)
-                if told == SAME and good is not None and good.verdict != "PASS":
-                    told = f"fails the same, but is {good.verdict} on the control too"
-                if told == SAME and outcome.certificate is not None:
-                    self.seen[digest] = (outcome.certificate,
-                                         good.certificate if good is not None else None)
-                yield digest, told
-        if len(digests) < len(plans):
+        ready = {f"candidate-{n}": plan
+                 for n, plan in enumerate(plans[:max(0, self.budget - self.spent)])}
+        controls = self.control.run(ready) if self.control is not None else repeat(None)
+        for plan, found, good in zip(ready.values(), self.bench.run(ready), controls,
+                                     strict=False):
+            self.spent += 1
+            self.tell(self.spent)
+            outcome = self._compare(found)
+            if outcome == SAME and good is not None and not self._good(good):
+                outcome = Outcome(PLAN_LETTERS["control"])
+            if outcome == SAME and found.certificate is not None:
+                self.seen[canonical.digest(plan.to_json())] = (
+                    found.certificate, good.certificate if good is not None else None)
+            yield outcome
+        if len(ready) < len(plans):
             raise OutOfBudget
 
-    def _compare(self, outcome: probe.Outcome) -> str:
-        if outcome.certificate is None:
-            return f"cannot be run: {outcome.error}"
-        failed = failures(outcome.certificate)
-        found = failed.get(self.failure.check)
-        if found is None or found.code != self.failure.code:
-            other = found or next(iter(failed.values()), None)
-            return f"fails {other.check} {other.code} instead" if other else \
-                {"PASS": "passes"}.get(outcome.verdict, f"is {outcome.verdict}")
+    def _good(self, found: probe.Outcome) -> bool:
+        """Whether a plan fails nothing on the control that the whole plan passes there."""
+        assert self.passed is not None
+        return found.certificate is not None and found.certificate.verdict in _JUDGED \
+            and failures(found.certificate).keys() <= failures(self.passed).keys()
+
+    def _compare(self, found: probe.Outcome) -> Outcome:
+        if found.certificate is None:
+            return _other(f"cannot be run: {found.error}")
+        outcome = compared(found.certificate, self.failure.check, self.failure.code)
+        if outcome != SAME:
+            return outcome
+        failed = failures(found.certificate)
         new = [f"{one.check} {one.code}" for one in failed.values()
                if one.check not in self.failure.besides]
         if new:
-            return f"fails {new[0]} besides"
-        if self.control is None and found.check == _BY_EXPECTATION \
-                and found.detail != self.failure.result.detail:
-            return f"fails in another way: {found.detail}"
+            return _other(f"fails {new[0]} besides")
+        detail = failed[self.failure.check].detail
+        if self.control is None and self.failure.check == _BY_EXPECTATION \
+                and detail != self.failure.result.detail:
+            return _other(f"fails in another way: {detail}")
         return SAME
+
+
+def _other(instead: str) -> Outcome:
+    return Outcome(PLAN_LETTERS["other"], instead)
+
+
+def compared(seen: Certificate, check: str, code: str) -> Outcome:
+    """Whether a plan fails in this check with this code, whatever fails besides."""
+    failed = failures(seen)
+    found = failed.get(check)
+    if found is not None and found.code == code:
+        return SAME
+    other = found or next(iter(failed.values()), None)
+    if other is None and seen.verdict == "PASS":
+        return Outcome(PLAN_LETTERS["passes"])
+    return _other(f"fails {other.check} {other.code} instead" if other else f"is {seen.verdict}")
 
 
 def failures(certificate: Certificate) -> dict[str, CheckResult]:
@@ -175,20 +212,13 @@ def failure_of(certificate: Certificate, check: str | None) -> Failure:
     return Failure(failed[chosen], frozenset(failed))
 
 
-def run_one(environment: Environment, id: str, plan: Plan, options: probe.Options) -> Certificate:
-    """The certificate of one plan.
-
-    Raises:
-        AgentRunProofError: it could not be run.
-    """
-    (outcome,) = probe.probe_in(environment, {id: plan}, options)
-    if outcome.certificate is None:
-        assert outcome.error is not None
-        raise outcome.error
-    return outcome.certificate
+def passes(seen: Certificate, check: str) -> bool:
+    """Whether a plan passes a check, whatever else fails."""
+    return seen.verdict in _JUDGED and check not in failures(seen)
 
 
-def not_good(release: str, seen: Certificate) -> PlanError:
+def not_good(release: str, seen: Certificate, check: str) -> PlanError:
     """The error for a release that was said to pass and does not."""
-    return PlanError("WHY_CONTROL", f"--good {release}: the plan is {seen.verdict} there",
+    found = f"fails {check}" if seen.verdict in _JUDGED else f"is {seen.verdict}"
+    return PlanError("WHY_CONTROL", f"--good {release}: the plan {found} there",
                      "name a release on which it passes, or leave --good out")

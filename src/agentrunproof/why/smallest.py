@@ -2,28 +2,40 @@
 
 The minimising delta debugging of Zeller and Hildebrandt, "Simplifying and Isolating
 Failure-Inducing Input" (IEEE TSE 28(2), 2002): take groups of elements away, in groups of all
-sizes, until not one element alone can go (1-minimal). Since a process that judges plans starts
-slowly and judges fast, all groups of a round are judged at once, and then the unions of those
-that could go.
+sizes, until not one element alone can go (1-minimal). All groups of a round are judged at once,
+and then the unions of those that could go, so that several processes can share the work.
 
 Nothing here runs a plan: that is the `Oracle`'s work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentrunproof import canonical
+from agentrunproof.ablation.derivation import Ended
+from agentrunproof.ablation.reduction import WORDS
 from agentrunproof.plan.model import Plan
+from agentrunproof.record.ablation import PLAN_LETTERS
 from agentrunproof.why.elements import Element, Reduced, Whole
 
-#: What becomes of a plan that fails as the whole one does.
-SAME = "fails the same"
 
-#: Judges plans, by digest, one after the other: `SAME`, or in words what happens instead.
-#: Raises `OutOfBudget` where it must not go on.
-Oracle = Callable[[Mapping[str, Plan]], Iterable[tuple[str, str]]]
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a plan: its letter in records, and what happened where that doesn't say it."""
+
+    letter: str
+    instead: str = ""
+
+    def __str__(self) -> str:
+        return self.instead or WORDS[self.letter]
+
+
+#: What becomes of a plan that fails as the whole one does.
+SAME = Outcome(PLAN_LETTERS["same"])
+
+#: Judges plans one after the other. Raises `OutOfBudget` where it must not go on.
+Oracle = Callable[[Sequence[Plan]], Iterable[Outcome]]
 
 
 class OutOfBudget(Exception):
@@ -32,11 +44,10 @@ class OutOfBudget(Exception):
 
 @dataclass(frozen=True)
 class Trial:
-    """One judged plan: the elements that were taken away, its digest, and what came of it."""
+    """One judged plan, the elements left in it, and what came of it."""
 
-    removed: tuple[str, ...]
-    plan: str
-    result: str
+    reduced: Reduced
+    outcome: Outcome
 
 
 @dataclass(frozen=True)
@@ -50,46 +61,49 @@ class Smallest:
         fixed: elements of it that cannot be taken away alone and leave a plan.
         gone: elements that did not matter.
         trials: every plan judged, in order.
-        stopped: why the search ended early: ``budget``, ``interrupted``, or nothing.
+        ended: why the search ended.
     """
 
     reduced: Reduced
-    needed: dict[str, str]
+    needed: dict[str, Outcome]
     fixed: tuple[str, ...]
     gone: tuple[str, ...]
     trials: tuple[Trial, ...]
-    stopped: str = ""
+    ended: Ended = "done"
 
 
 @dataclass
 class Search:
-    """One search; `best` is right at any time, whatever stops it."""
+    """One search; `best` is right at any time, whatever stops it.
+
+    Args:
+        whole: the plan, which fails.
+        oracle: judges smaller ones.
+        tell: told in a line how far the search is.
+    """
 
     whole: Whole
     oracle: Oracle
     tell: Callable[[str], None] = lambda _: None
-    results: dict[str, str] = field(default_factory=dict)
-    trials: list[Trial] = field(default_factory=list)
+    trials: dict[frozenset[str], Trial] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         found = self.whole.without(())
         assert found is not None, "the whole plan is a plan"
         self.best: Reduced = found
-        self.removed: frozenset[str] = frozenset()
 
     def run(self) -> Smallest:
         """Search until not one element can go."""
-        stopped = ""
+        ended: Ended = "done"
         try:
             while self._round():
                 self.tell(f"{len(self.best.left)} of {len(self.whole.elements)} elements left")
         except OutOfBudget:
-            stopped = "budget"
+            ended = "budget"
         except KeyboardInterrupt:
-            stopped = "interrupted"
-        if stopped:
-            self._take_best()
-        return replace(self._found(), stopped=stopped)
+            ended = "stopped"
+        self._take_best()
+        return replace(self._found(), ended=ended)
 
     def _round(self) -> bool:
         """Take away what can go; whether anything could."""
@@ -102,59 +116,48 @@ class Search:
         for group in free[1:]:
             if not group <= unions[-1]:
                 unions.append(unions[-1] | group)
-        self._accept(max([free[0], *self._judge(unions[1:])], key=len))
+        self._judge(unions[1:])
+        self._take_best()
         return True
 
     def _take_best(self) -> None:
-        """Go on from the smallest plan among all that were judged."""
-        for trial in self.trials:
-            if trial.result == SAME and len(trial.removed) > len(self.removed):
-                self.removed = frozenset()
-                self._accept(frozenset(trial.removed))
+        """Go on from the smallest plan among all that were judged; the first of equals."""
+        failing = [trial.reduced for trial in self.trials.values() if trial.outcome == SAME]
+        self.best = min([self.best, *failing], key=lambda reduced: len(reduced.left))
 
     def _present(self) -> list[Element]:
         return [one for one in self.whole.elements if one.id in self.best.left]
 
-    def _accept(self, group: frozenset[str]) -> None:
-        reduced = self.whole.without(self.removed | group)
-        assert reduced is not None
-        self.best, self.removed = reduced, self.removed | group
+    def _without(self, group: Iterable[str]) -> Reduced | None:
+        """The smallest plan so far without these of its elements."""
+        every = {one.id for one in self.whole.elements}
+        return self.whole.without((every - self.best.left).union(group))
 
     def _judge(self, tried: Iterable[frozenset[str]]) -> list[frozenset[str]]:
         """Those groups without which the plan still fails the same."""
-        made: dict[frozenset[str], tuple[str, Plan]] = {}
+        made: dict[frozenset[str], Reduced] = {}
         for group in dict.fromkeys(tried):
-            reduced = self.whole.without(self.removed | group)
+            reduced = self._without(group)
             if reduced is not None and len(reduced.left) < len(self.best.left):
-                made[group] = (canonical.digest(reduced.plan.to_json()), reduced.plan)
-        new = {digest: plan for digest, plan in made.values() if digest not in self.results}
-        try:
-            for digest, result in self.oracle(new) if new else ():
-                self.results[digest] = result
-        finally:
-            told = {trial.plan for trial in self.trials}
-            for group, (digest, _) in made.items():
-                if digest in self.results and digest not in told:
-                    told.add(digest)
-                    self.trials.append(Trial(tuple(sorted(self.removed | group)), digest,
-                                             self.results[digest]))
-        return [group for group, (digest, _) in made.items()
-                if self.results.get(digest) == SAME]
+                made[group] = reduced
+        new = {one.left: one for one in made.values() if one.left not in self.trials}
+        outcomes = self.oracle([one.plan for one in new.values()]) if new else ()
+        for reduced, outcome in zip(new.values(), outcomes, strict=True):
+            self.trials[reduced.left] = Trial(reduced, outcome)
+        return [group for group, one in made.items() if self.trials[one.left].outcome == SAME]
 
     def _found(self) -> Smallest:
         """What is needed follows from the trials of single elements on the smallest plan."""
-        needed: dict[str, str] = {}
+        needed: dict[str, Outcome] = {}
         fixed: list[str] = []
         for element in self._present():
-            reduced = self.whole.without(self.removed | {element.id})
+            reduced = self._without({element.id})
             if reduced is None:
                 fixed.append(element.id)
-                continue
-            result = self.results.get(canonical.digest(reduced.plan.to_json()))
-            if result is not None and result != SAME:
-                needed[element.id] = result
+            elif reduced.left in self.trials:
+                needed[element.id] = self.trials[reduced.left].outcome
         gone = tuple(one.id for one in self.whole.elements if one.id not in self.best.left)
-        return Smallest(self.best, needed, tuple(fixed), gone, tuple(self.trials))
+        return Smallest(self.best, needed, tuple(fixed), gone, tuple(self.trials.values()))
 
 
 def groups(present: Sequence[Element]) -> list[frozenset[str]]:

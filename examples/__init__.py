@@ -1,0 +1,1 @@
+"""Agents that do something they should not, and that can be recorded, explained and mended."""

@@ -1,0 +1,1 @@
+"""Fixes of a recorded decision: what they change, whether they hold, tests that keep them."""

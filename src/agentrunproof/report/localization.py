@@ -1,0 +1,89 @@
+"""A localization as text: the failure, the likeliest onset and why, the others, what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from textwrap import wrap
+
+from agentrunproof.localize import leads
+from agentrunproof.localize.ranking import Result
+from agentrunproof.localize.trace import Trace, label
+from agentrunproof.record.localization import Step, Suspect
+from agentrunproof.report.text import WIDTH, Paint, printable
+
+_INDENT = 19
+_OTHERS = 4
+
+
+def lines(result: Result, steps: tuple[Step, ...], file: str, paint: Paint) -> list[str]:
+    """The report.
+
+    Args:
+        result: what was found.
+        steps: of the run.
+        file: as the user named the run, for commands to go on with.
+        paint: colours words or not.
+    """
+    by_number = {step.number: step for step in steps}
+    if result.symptom is None or not result.suspects:
+        return _nothing(result, len(steps), paint)
+    best, *others = result.suspects
+    count = "the only candidate" if not others else f"the first of {len(others) + 1} candidates"
+    told = [
+        *_row("Observed failure", f"step {result.symptom.step}  {result.symptom.message}"),
+        *_row(paint("FAIL", "Suspected onset"), f"step {best.step}  {what(by_number[best.step])}",
+              len("Suspected onset")),
+        *_row("", f"score {best.score}, {count}; unverified"), *_reasons(best)]
+    flow = next((edge for edge in result.edges if edge.source == best.step), None)
+    if flow:
+        told += _row("  data flow", f"{flow.value!r} went from step {flow.source} to step "
+                     f"{flow.target}")
+    if leads.lead(Trace(steps), best.step) is not None:  # on one line, so that it can be copied
+        told.append(f"{'  test it':{_INDENT}}{test_line(file, best.step)}")
+    if others:
+        told.append("Other candidates")
+        for one in others[:_OTHERS]:
+            told += _row(f"  step {one.step}", f"score {one.score}  {one.terms[0].reason}")
+        if len(others) > _OTHERS:
+            told += _row("", f"and {len(others) - _OTHERS} more: --json lists them")
+    return told + _notes(result)
+
+
+def _nothing(result: Result, steps: int, paint: Paint) -> list[str]:
+    if result.status == "HEALTHY":
+        over = sum(finding.recovered for finding in result.findings)
+        got_over = f"; it got over {over} failure{'s' if over != 1 else ''}" if over else ""
+        return [f"{paint('PASS', 'No onset')}: no failure is seen in {steps} steps{got_over}",
+                "if the run failed all the same (a wrong answer, say), --failed ranks its steps",
+                *_notes(result)]
+    return ["No onset: nothing in the run can be suspected", *_notes(result)]
+
+
+def _row(name: str, words: str, visible: int | None = None) -> list[str]:
+    parts = wrap(printable(words), WIDTH - _INDENT) or [""]
+    gap = " " * max(1, _INDENT - (len(name) if visible is None else visible))
+    return [f"{name}{gap}{parts[0]}", *(" " * _INDENT + part for part in parts[1:])]
+
+
+def _reasons(suspect: Suspect) -> list[str]:
+    rows: list[str] = []
+    for number, term in enumerate(suspect.terms):
+        rows += _row("" if number else "  because", f"{term.reason}  (+{term.points} {term.name})")
+    return rows
+
+
+def what(step: Step) -> str:
+    """What a step did, in a line."""
+    said = " ".join((step.input if step.kind in ("tool", "input") else step.output).split())
+    return f"{label(step)}{': ' if said else ''}{said[:100]}{'...' if len(said) > 100 else ''}"
+
+
+def test_line(file: str, step: int) -> str:
+    """The command that tests whether a step is to blame, as one can type it."""
+    return shlex.join(["agentrunproof", "why", file, str(step)])
+
+
+def _notes(result: Result) -> list[str]:
+    """What blurs the answer: findings that only have to be said."""
+    return [line for finding in result.findings if finding.detector in ("gap", "start", "budget")
+            for line in wrap(printable(f"note: step {finding.step}: {finding.message}"), WIDTH)]
