@@ -251,9 +251,9 @@ class Run:
         return json.loads(self._text(number).decode("utf-8"))
 
     def _text(self, number: int) -> bytes:
-        start = self._index.starts[number]
-        end = self._data.find(b"\n", start)
-        return self._data[start:end if end >= 0 else len(self._data)]
+        starts = self._index.starts
+        end = starts[number + 1] if number + 1 < len(starts) else len(self._data)
+        return self._data[starts[number]:end]
 
     def _list(self, listed: int | None, line: int) -> list[int]:
         growths: list[tuple[int | None, int | None, list[int]]] = []
