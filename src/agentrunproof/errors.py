@@ -40,6 +40,11 @@ def _restore(cls: type[AgentRunProofError], args: tuple[Any, ...],
     return error
 
 
+def said(error: BaseException) -> str:
+    """What somebody else's error says, in one line of at most 200 letters."""
+    return " ".join(str(error).split())[:200]
+
+
 class ShapeError(AgentRunProofError):
     """A value does not have the declared shape; `path` is its place, such as ``phases[0].id``."""
 

@@ -12,6 +12,7 @@ import typer
 
 from agentrunproof.cli import exits
 from agentrunproof.cli.output import Progress, lines, paint, table
+from agentrunproof.errors import said
 from agentrunproof.report.text import Paint, fit, printable, wrap
 
 if TYPE_CHECKING:
@@ -86,19 +87,16 @@ def _backend(target: str) -> Backend:
     Raises:
         SuiteError: ``TARGET_FORM``, ``TARGET_IMPORT``.
     """
-    from agentrunproof.rerun.python_model import imported
+    from agentrunproof.rerun.python_model import named
     from agentrunproof.suites.session import Backend, SessionSuite, SuiteError
 
     module, colon, name = target.partition(":")
     if not (module and colon and name):
         raise SuiteError("TARGET_FORM", f"{target!r} has no known form", _FORM)
     try:
-        found: Any = imported(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        found = named(module, name)
     except Exception as error:
-        told = " ".join(str(error).split())[:200]
-        raise SuiteError("TARGET_IMPORT", f"{target}: {type(error).__name__}: {told}",
+        raise SuiteError("TARGET_IMPORT", f"{target}: {type(error).__name__}: {said(error)}",
                          _FORM) from error
     if isinstance(found, Backend):
         return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentrunproof.cli import asking, exits
+from agentrunproof.cli import asking, changes, exits
 from agentrunproof.cli.asking import Chosen
 from agentrunproof.cli.output import Progress, lines, note, table
 from agentrunproof.report.text import fit, printable, wrap
@@ -60,11 +60,8 @@ def odds(
 def rerun(
     run: RunArgument,
     target: TargetArgument = None,
-    drop: Annotated[list[str] | None, typer.Option(
-        metavar="PIECE", help="Leave this piece out (repeatable); `why RUN --pieces` lists "
-        "them.")] = None,
-    replace: Annotated[list[str] | None, typer.Option(
-        metavar="PIECE=TEXT", help="Put a text in place of this piece (repeatable).")] = None,
+    drop: changes.DropOption = None,
+    replace: changes.ReplaceOption = None,
     runs: Annotated[int | None, typer.Option(
         metavar="N", help="Fresh samples; 10 unless given, 1 of a model that always answers the "
         "same.")] = None,

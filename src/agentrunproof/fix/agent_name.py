@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from agentrunproof.ablation.subject import AblationError
-from agentrunproof.rerun.python_model import imported
+from agentrunproof.errors import said
+from agentrunproof.rerun import python_model
 from agentrunproof.shape import nearest
 
 _FORM = "write --agent MODULE:ATTRIBUTE, as in --agent inbox.agents:assistant"
@@ -40,7 +40,11 @@ def named(word: str, tool: str) -> Named:
     module, _, attribute = word.removeprefix("python:").partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
         raise AblationError("AGENT_FORM", f"--agent {word!r} has no known form", _FORM)
-    found = _found(module, attribute, word)
+    try:
+        found = python_model.named(module, attribute)
+    except Exception as error:
+        raise AblationError("AGENT_IMPORT", f"--agent {word}: {type(error).__name__}: "
+                            f"{said(error)}", _FORM) from error
     tools = getattr(found, "tools", None)
     if tools is None and not callable(found):
         raise AblationError("AGENT_FORM", f"--agent {word}: it is no agent of the Agents SDK, and "
@@ -50,15 +54,3 @@ def named(word: str, tool: str) -> Named:
         raise AblationError("AGENT_TOOL", f"--agent {word}: it has no tool {tool!r}",
                             nearest(tool, names) or "its tools: " + (", ".join(names) or "none"))
     return Named(module, attribute, makes=tools is None)
-
-
-def _found(module: str, attribute: str, word: str) -> Any:
-    try:
-        found: Any = imported(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        raise AblationError("AGENT_IMPORT", f"--agent {word}: {type(error).__name__}: {said}",
-                            _FORM) from error
-    return found

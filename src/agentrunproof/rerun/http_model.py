@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agentrunproof import __version__
+from agentrunproof.errors import said
 from agentrunproof.rerun.model import Body, ModelError, Tell, silent
 from agentrunproof.rerun.replies import reply_of
 from agentrunproof.rerun.retrying import Later, Retrying, Stop
@@ -99,15 +100,15 @@ class HttpModel:
 
         if isinstance(error, httpx.ConnectTimeout):
             return Later(f"no answer within {_CONNECT:.0f} s", unreachable=True)
-        said = " ".join(str(error).split())[:200] or type(error).__name__
-        if "CERTIFICATE_VERIFY_FAILED" in said:
-            return ModelError("MODEL_UNREACHABLE", f"{self.server.host}: {said}",
+        told = said(error) or type(error).__name__
+        if "CERTIFICATE_VERIFY_FAILED" in told:
+            return ModelError("MODEL_UNREACHABLE", f"{self.server.host}: {told}",
                               "its certificate is not trusted here (SSL_CERT_FILE)")
         if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-            return Later(said, unreachable=True)
+            return Later(told, unreachable=True)
         if isinstance(error, httpx.TimeoutException):
             return Later(f"no reply within {self.timeout} s")
-        return Later(f"the connection broke off ({said})")
+        return Later(f"the connection broke off ({told})")
 
     def _headers(self) -> dict[str, str]:
         headers = {"content-type": "application/json",

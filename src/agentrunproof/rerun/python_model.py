@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from agentrunproof.errors import said
 from agentrunproof.rerun.model import Body, ModelError
 from agentrunproof.shape import nearest
 
@@ -51,9 +52,9 @@ class PythonModel:
         try:
             return self._function(_copy(body))
         except Exception as error:
-            said = " ".join(str(error).split())[:200]
+            told = said(error)
             raise ModelError("MODEL_RAISED", f"{self.name}: raised {type(error).__name__}"
-                             + (f": {said}" if said else ""),
+                             + (f": {told}" if told else ""),
                              "the function takes the request body and gives a reply") from error
 
     def close(self) -> None:
@@ -75,9 +76,8 @@ def _found(name: str) -> Callable[[Body], Any]:
     try:
         module = _from_file(place) if place.endswith(".py") else imported(place)
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
         raise ModelError("MODEL_IMPORT", f"{name}: cannot be imported: "
-                         f"{type(error).__name__}: {said}", _FORM) from error
+                         f"{type(error).__name__}: {said(error)}", _FORM) from error
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
@@ -95,6 +95,14 @@ def imported(name: str) -> ModuleType:
     if here not in sys.path and "" not in sys.path:  # as `python -m` finds modules
         sys.path.insert(0, here)
     return importlib.import_module(name)
+
+
+def named(module: str, attribute: str) -> Any:
+    """What stands in such a module (see `imported`) under a name, which may have dots."""
+    found: Any = imported(module)
+    for part in attribute.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def _from_file(place: str) -> ModuleType:

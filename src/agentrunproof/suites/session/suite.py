@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 
-from agentrunproof.errors import AgentRunProofError
+from agentrunproof.errors import AgentRunProofError, said
 from agentrunproof.sdk import compat
 from agentrunproof.shape import nearest
 from agentrunproof.suites.session import compacting, limits, removing, runs, storing, writing
@@ -128,8 +128,8 @@ def _judged(backend: Backend, one: Case, deadline: float) -> Result:
 
 
 def _told(error: Exception) -> str:
-    said = " ".join(str(error).split())[:200]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    told = said(error)
+    return f"{type(error).__name__}: {told}" if told else type(error).__name__
 
 
 async def _within(backend: Backend, one: Case, deadline: float) -> None:
