@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from agentrunproof.cli import ablations
+from agentrunproof.cli import ablations, why_call
 from agentrunproof.cli.output import Progress, note
 from agentrunproof.errors import RecordError
 
 if TYPE_CHECKING:
-    from agentrunproof.ablation.subject import Decision
-    from agentrunproof.ablation.trials import Ask
     from agentrunproof.cli.asking import Chosen
     from agentrunproof.record.ablation import Ablation
     from agentrunproof.rerun.reruns import Reruns
@@ -83,24 +81,17 @@ def _files(chosen: Chosen) -> Iterator[Path]:
 
 def _made(chosen: Chosen, reruns: Reruns, budget: int, progress: Progress
           ) -> tuple[Ablation, int]:
-    from agentrunproof.ablation import recording
-    from agentrunproof.ablation.explain import Explanation
-    from agentrunproof.record.ablation import FORM, SubjectLine
-
-    explanation = Explanation(reruns.subject, chosen.target, budget=budget)
-
-    def answer(ask: Ask) -> Iterator[Decision]:
-        for decision in reruns.answer(ask):
-            progress.step("looking for the cause:", f"{explanation.screen.trials.calls} calls")
-            yield decision
+    from agentrunproof.ablation.explain import ALPHA
+    from agentrunproof.record.ablation import FORM
 
     asked = reruns.asked
+    job = why_call.Job(chosen, reruns, progress)
+    job.begin(budget, ALPHA, ask_model=False)
     try:
-        explanation.run(answer)
+        job.explanation.run(job.answer)
     finally:  # however it ended, what was tried is kept
         progress.clear()
-        record = recording.record(explanation, SubjectLine(
-            kind="call", digest=reruns.digest, dialect=chosen.call.dialect))
+        record = job.record()
         place = ablations.prepared(None)
         note(f"written: {ablations.write(place, FORM.to_bytes(record), chosen)}")
     return record, reruns.asked - asked

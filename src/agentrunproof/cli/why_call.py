@@ -74,7 +74,7 @@ def why_call(word: str, asked: Asked) -> int:
             if job.step and not asked.as_json:
                 lines([*[""] * bool(number), f"Step {job.step}: {job.chosen}, "
                        f"{job.chosen.target.spec}"])
-            made = _Job(job.chosen, reruns_of(job.chosen), progress)
+            made = Job(job.chosen, reruns_of(job.chosen), progress)
             status = _explained(made, asked, budget, alpha, target)
             budget -= made.spent
             if status == "CAUSE" and job.step and not asked.as_json:
@@ -98,7 +98,7 @@ def _chosen(word: str, asked: Asked) -> list[leads.Job]:
     return [leads.Job(0, asking.chosen(word, asked.target, asked.call, skip_bad=asked.skip_bad))]
 
 
-def _explained(job: _Job, asked: Asked, budget: int, alpha: Fraction, target: Path) -> str:
+def _explained(job: Job, asked: Asked, budget: int, alpha: Fraction, target: Path) -> str:
     """Explain a call and tell it, also as far as it came; the answer's status."""
     job.begin(budget, alpha, ask_model=asked.ask_model)
     try:
@@ -114,7 +114,7 @@ def _explained(job: _Job, asked: Asked, budget: int, alpha: Fraction, target: Pa
     return _tell(job, target, asked.as_json)
 
 
-class _Job:
+class Job:
     """One explanation being made.
 
     Args:
@@ -190,7 +190,7 @@ class _Job:
             kind="call", digest=self.reruns.digest, dialect=self.chosen.call.dialect))
 
 
-def _tell(job: _Job, target: Path, as_json: bool) -> str:
+def _tell(job: Job, target: Path, as_json: bool) -> str:
     """Print the record and keep it; its status."""
     from agentrunproof.ablation import uncut
     from agentrunproof.record.ablation import FORM
@@ -220,10 +220,10 @@ def _of_folder(folder: Path, asked: Asked, budget: int, alpha: Fraction) -> int:
                                  "--from-localization and --out are about one of them")
     asking.check_target(asked.target)
     target = ablations.prepared(None)
-    progress, jobs, codes = Progress(), dict[str, _Job](), list[int]()
+    progress, jobs, codes = Progress(), dict[str, Job](), list[int]()
 
     def begin(chosen: Chosen) -> tuple[Explanation, Reruns]:
-        job = jobs[chosen.run.file] = _Job(chosen, reruns_of(chosen), progress)
+        job = jobs[chosen.run.file] = Job(chosen, reruns_of(chosen), progress)
         return job.begin(budget, alpha, ask_model=asked.ask_model), job.reruns
 
     with asking.asker(asked.rerun, progress, cached=asked.cached) as reruns_of:
@@ -260,7 +260,7 @@ def _choose(folder: Path, asked: Asked, codes: list[int]) -> Iterator[Chosen]:
                 codes.append(exits.UNUSABLE)
 
 
-def _tell_shortly(chosen: Chosen, job: _Job | None, result: Explanation | AgentRunProofError,
+def _tell_shortly(chosen: Chosen, job: Job | None, result: Explanation | AgentRunProofError,
                   target: Path, as_json: bool) -> int:
     """Print the answer of one of many runs, and keep its record; its exit code."""
     from agentrunproof.record.ablation import FORM
