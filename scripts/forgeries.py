@@ -15,9 +15,10 @@ from forging import Events, drop, each, edited, everywhere, forgery, judged, put
 
 from agentrunproof.contracts import registry
 from agentrunproof.plan.model import ExpectedOutcome
+from agentrunproof.plan.variants import variants
 from agentrunproof.record.certificate import Certificate
 from agentrunproof.record.events import make
-from agentrunproof.record.observation import Observation
+from agentrunproof.record.observation import Observation, VariantRuns
 
 
 @forgery
@@ -113,18 +114,26 @@ def call_removed(made: Certificate) -> Iterator[Certificate]:
 def mode_dropped(made: Certificate) -> Iterator[Certificate]:
     """A mode was not run, with and without the plan saying so."""
     for mode in made.plan.modes if len(made.plan.modes) > 1 else ():
-        seen = Observation(tuple(r for r in made.observation.runs if r.mode != mode))
+        seen = dataclasses.replace(made.observation, runs=tuple(
+            run for run in made.observation.runs if run.mode != mode))
         plan = dataclasses.replace(
             made.plan, modes=tuple(m for m in made.plan.modes if m != mode))
+        due = {variant.name for variant in variants(plan)}
         yield judged(made, seen=seen)
-        yield judged(made, plan=plan, seen=seen)
+        yield judged(made, plan=plan, seen=dataclasses.replace(seen, variants=tuple(
+            varied for varied in seen.variants if varied.name in due)))
 
 
 @forgery
 def phase_dropped(made: Certificate) -> Iterator[Certificate]:
     """A phase was not run, with and without the plan saying so."""
     for phase in made.plan.phases if len(made.plan.phases) > 1 else ():
-        seen = Observation(tuple(r for r in made.observation.runs if r.phase != phase.id))
+        seen = dataclasses.replace(
+            made.observation,
+            runs=tuple(run for run in made.observation.runs if run.phase != phase.id),
+            variants=tuple(VariantRuns(varied.name, tuple(
+                run for run in varied.runs if run.phase != phase.id))
+                for varied in made.observation.variants))
         plan = dataclasses.replace(
             made.plan, phases=tuple(p for p in made.plan.phases if p is not phase))
         yield judged(made, seen=seen)
@@ -479,3 +488,31 @@ def order_altered(made: Certificate) -> Iterator[Certificate]:
         def swap(events: Events, at: int) -> None:
             events[at - 1], events[at] = events[at], events[at - 1]
         yield from each(made, kind, swap)
+
+
+@forgery
+def variant_left_out(made: Certificate) -> Iterator[Certificate]:
+    """A variant was not run, with and without the plan saying why."""
+    seen = made.observation
+    for left_out in seen.variants:
+        kept = dataclasses.replace(seen, variants=tuple(
+            varied for varied in seen.variants if varied is not left_out))
+        yield judged(made, seen=kept)
+        relation = left_out.name.split("-")[0]
+        yield judged(made, seen=kept, plan=dataclasses.replace(
+            made.plan, relations={**made.plan.relations, relation: "It may differ."}))
+
+
+@forgery
+def variant_altered(made: Certificate) -> Iterator[Certificate]:
+    """One variant came to something else than the plan."""
+    for altered in made.observation.variants:
+        for kind, change in (("usage", put(input=lambda count: count + 1)),
+                             ("result", put(final_output="forged")), ("result", drop),
+                             ("model_called", put(input=())), ("tool_started", drop)):
+            alone = dataclasses.replace(made, observation=Observation(altered.runs))
+            for forged in each(alone, kind, change):
+                changed = VariantRuns(altered.name, forged.observation.runs)
+                yield judged(made, seen=dataclasses.replace(made.observation, variants=tuple(
+                    changed if varied is altered else varied
+                    for varied in made.observation.variants)))

@@ -35,16 +35,17 @@ def judged(made: Certificate, plan: Plan | None = None, seen: Observation | None
 
 
 def edited(made: Certificate, edit: Callable[[str, Events], Events | None]) -> Certificate | None:
-    """Apply `edit` to the events of every run alike; None where nothing changed."""
-    runs, changed = [], False
-    for run in made.observation.runs:
+    """Apply `edit` to the events of every run alike, variants' too; None where nothing changed."""
+    seen = made.observation.mapped(lambda run: _edited(run, edit))
+    return None if seen == made.observation else judged(made, seen=seen)
+
+
+def _edited(run: PhaseRun, edit: Callable[[str, Events], Events | None]) -> PhaseRun:
+    try:
         events = edit(run.phase, copy.deepcopy(list(run.events)))
-        changed = changed or (events is not None and tuple(events) != run.events)
-        runs.append(PhaseRun(run.mode, run.phase, tuple(events if events is not None
-                                                         else run.events)))
-    if not changed:
-        return None
-    return judged(made, seen=Observation(tuple(runs), made.observation.missing))
+    except (LookupError, StopIteration):  # a variant may not have what is edited
+        return run
+    return run if events is None else PhaseRun(run.mode, run.phase, tuple(events))
 
 
 def each(made: Certificate, kind: str, edit: Callable[[Events, int], None],

@@ -21,6 +21,7 @@ import functools
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,10 +56,10 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"error: {error} [{error.code}]", file=sys.stderr)
         return 2
     broken = [_tell(bug) for bug in made.rows]
-    universal = sum(bug.universal for bug in made.rows)
-    print(f"{broken.count(False)} of {len(broken)} rows hold ({universal} of them by universal "
-          f"checks), on {len(wanted)} releases in {time.monotonic() - started:.0f} s: "
-          f"{options.out / evidence.RECORD}")
+    kinds = Counter(bug.catcher for bug in made.rows)
+    told = ", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds))
+    print(f"{broken.count(False)} of {len(broken)} rows hold ({told}), on {len(wanted)} releases "
+          f"in {time.monotonic() - started:.0f} s: {options.out / evidence.RECORD}")
     return 1 if any(broken) else 0
 
 

@@ -9,22 +9,16 @@ with the reason.
 
 from __future__ import annotations
 
-import atexit
-import sqlite3
-import tempfile
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
-from fake_openai import FakeOpenAI
-
 from agentrunproof.suites.session import Backend
+from agentrunproof.suites.session import backends as own
+from agentrunproof.suites.session.backends import CLOSED, STORED, Files
+from agentrunproof.suites.session.fake_openai import FakeOpenAI
 
-STORED = frozenset({"reopen", "settings"})
-CLOSED = STORED | {"close"}
-
-_MADE: dict[str, Callable[[], Backend]] = {}
+_MADE: dict[str, Callable[[], Backend]] = {
+    "sqlite_file": own.sqlite_file, "conversations": own.conversations}
 #: names of the SDK's own, and of other packages'
 OWN = ("sqlite_memory", "sqlite_file", "advanced_sqlite", "async_sqlite", "sqlalchemy", "redis",
        "encrypted", "conversations", "compaction")
@@ -48,39 +42,6 @@ def __getattr__(name: str) -> Backend:
     return _MADE[name]()
 
 
-class _Files:
-    """Database files, one for each case: the ids of a case differ in their last word alone.
-
-    So what one case leaves behind, a lock say, is not there for the next.
-    """
-
-    def __init__(self) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="agentrunproof-sessions-")
-        atexit.register(folder.cleanup)
-        self._folder = Path(folder.name)
-
-    def path(self, session_id: str) -> Path:
-        return self._folder / f"{session_id.rpartition('-')[0]}.db"
-
-    def effects(self, session: Any) -> Any:
-        """All rows of both tables, without their times."""
-        with closing(sqlite3.connect(self.path(session.session_id))) as database:
-            made = {name for name, in database.execute("select name from sqlite_master")}
-            return [row for name, columns in (("agent_sessions", "session_id"),
-                                              ("agent_messages", "id, message_data"))
-                    if name in made
-                    for row in database.execute(f"select {columns} from {name} order by 1")]
-
-    def damage(self, session: Any, row: str = "{") -> None:
-        """Overwrite the newest row of a session."""
-        with closing(sqlite3.connect(self.path(session.session_id))) as database:
-            database.execute(
-                "update agent_messages set message_data = ? where id = "
-                "(select max(id) from agent_messages where session_id = ?)",
-                (row, session.session_id))
-            database.commit()
-
-
 @_named
 def _sqlite_memory() -> Backend:
     from agents import SQLiteSession
@@ -89,19 +50,10 @@ def _sqlite_memory() -> Backend:
 
 
 @_named
-def _sqlite_file() -> Backend:
-    from agents import SQLiteSession
-
-    files = _Files()
-    return Backend(lambda id: SQLiteSession(id, files.path(id)), CLOSED, damage=files.damage,
-                   effects=files.effects)
-
-
-@_named
 def _advanced_sqlite() -> Backend:
     from agents.extensions.memory import AdvancedSQLiteSession
 
-    files = _Files()
+    files = Files()
     return Backend(lambda id: AdvancedSQLiteSession(
         session_id=id, db_path=files.path(id), create_tables=True), CLOSED,
         damage=files.damage, effects=files.effects)
@@ -111,7 +63,7 @@ def _advanced_sqlite() -> Backend:
 def _async_sqlite() -> Backend:
     from agents.extensions.memory import AsyncSQLiteSession
 
-    files = _Files()
+    files = Files()
     return Backend(lambda id: AsyncSQLiteSession(id, files.path(id)), CLOSED, damage=files.damage,
                    effects=files.effects)
 
@@ -120,7 +72,7 @@ def _async_sqlite() -> Backend:
 def _sqlalchemy() -> Backend:
     from agents.extensions.memory import SQLAlchemySession
 
-    files = _Files()
+    files = Files()
     return Backend(
         lambda id: SQLAlchemySession.from_url(
             id, url=f"sqlite+aiosqlite:///{files.path(id)}", create_tables=True),
@@ -157,7 +109,7 @@ def _encrypted() -> Backend:
     from agents import SQLiteSession
     from agents.extensions.memory import EncryptedSession
 
-    files = _Files()
+    files = Files()
     return Backend(
         lambda id: EncryptedSession(id, SQLiteSession(id, files.path(id)), "a key of these tests"),
         STORED,
@@ -167,29 +119,11 @@ def _encrypted() -> Backend:
 
 
 @_named
-def _conversations() -> Backend:
-    from agents import OpenAIConversationsSession
-
-    client = FakeOpenAI()
-    made: dict[str, Any] = {}
-
-    def make(id: str) -> Any:
-        """The conversation that the last session of this id has begun, if it has."""
-        last = made.get(id)
-        made[id] = OpenAIConversationsSession(
-            openai_client=client,  # type: ignore[arg-type]
-            conversation_id=last and last._session_id)
-        return made[id]
-
-    return Backend(make, STORED, effects=lambda _: client.begun)
-
-
-@_named
 def _compaction() -> Backend:
     from agents import SQLiteSession
     from agents.memory import OpenAIResponsesCompactionSession
 
-    files, client = _Files(), FakeOpenAI()
+    files, client = Files(), FakeOpenAI()
     return Backend(
         lambda id: OpenAIResponsesCompactionSession(
             id, SQLiteSession(id, files.path(id)), client=client),  # type: ignore[arg-type]
@@ -243,7 +177,7 @@ def _local(**options: Any) -> Backend:
     from agents import SQLiteSession
     from openai_agents_context_compaction import LocalCompactionSession
 
-    files = _Files()
+    files = Files()
     return Backend(lambda id: LocalCompactionSession(
         SQLiteSession(id, files.path(id)), **options), STORED, _SETTINGS,
         damage=files.damage, effects=files.effects)
@@ -275,6 +209,6 @@ def _citadel() -> Backend:
     """citadeldb-openai-agents"""
     from citadeldb_openai_agents import CitadelSession
 
-    files = _Files()
+    files = Files()
     return Backend(lambda id: CitadelSession(id, str(files.path(id)), "a key",
                                              embedder=_Embedder()), STORED)

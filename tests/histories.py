@@ -54,10 +54,10 @@ def certificate(scenario: str, release: str, *, broken: bool = False, python: st
     driven = _driven(scenario)
     lacking = capabilities.lacking(release)
     missing = tuple(name for name in driven.plan.requires if name in lacking)
-    runs = () if missing else tuple(
-        PhaseRun(run.mode, run.phase, tuple(_events(run.events, broken, "llm-hooks" in lacking)))
-        for run in driven.observation.runs)
-    plan, seen = records.as_recorded(driven.plan, Observation(runs, missing))
+    seen = Observation((), missing) if missing else driven.observation.mapped(
+        lambda run: PhaseRun(run.mode, run.phase, tuple(
+            _events(run.events, broken, "llm-hooks" in lacking))))
+    plan, seen = records.as_recorded(driven.plan, seen)
     checks = registry.judge(plan, seen)
     producer = dataclasses.replace(driven.producer, python=python, network=network, sdk=Sdk(
         version=release, files=sdk_releases.known()[release]))

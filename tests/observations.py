@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from hypothesis import strategies as st
 
 from agentrunproof.record.events import FIELDS, HoldsItem, ItemRef
-from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.record.observation import Observation, PhaseRun, VariantRuns
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=6)
 ITEM = st.fixed_dictionaries({"type": st.sampled_from(["message", "reasoning"]),
@@ -46,4 +46,23 @@ def events(draw: st.DrawFn) -> dict[str, Any]:
 RUNS = st.builds(PhaseRun, mode=st.sampled_from(["run", "run_streamed"]),
                  phase=st.sampled_from(["a", "b"]),
                  events=st.lists(events(), max_size=5).map(tuple))
-OBSERVATIONS = st.builds(Observation, runs=st.lists(RUNS, max_size=3).map(tuple))
+
+
+@st.composite
+def variants(draw: st.DrawFn, runs: tuple[PhaseRun, ...]) -> VariantRuns:
+    """Runs that share events with those of the plan, as runs of variants do."""
+    shared = [event for run in runs for event in run.events]
+    event = st.sampled_from(shared) | events() if shared else events()
+    made = st.builds(PhaseRun, mode=st.sampled_from(["run", "run_sync"]),
+                     phase=st.sampled_from(["a", "b"]),
+                     events=st.lists(event, max_size=6).map(tuple))
+    return VariantRuns(draw(TEXT), tuple(draw(st.lists(made, max_size=2))))
+
+
+@st.composite
+def observations(draw: st.DrawFn) -> Observation:
+    runs = tuple(draw(st.lists(RUNS, max_size=3)))
+    return Observation(runs, variants=tuple(draw(st.lists(variants(runs), max_size=2))))
+
+
+OBSERVATIONS = observations()

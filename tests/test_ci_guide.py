@@ -13,7 +13,7 @@ import typer.main
 import yaml
 
 from agentrunproof import canonical
-from agentrunproof.cli.commands import app
+from agentrunproof.cli.commands import application
 from agentrunproof.lab import expected, selection
 from agentrunproof.plan.loader import load_file
 from agentrunproof.record import matrix as matrices
@@ -43,7 +43,7 @@ LINES = [*commands(GUIDE), *commands(WORKFLOW), *commands(README)]
 
 def parsed(words: list[str]) -> Any:
     """A command line as the command gets it; nothing is run."""
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(application())
     return group.commands[words[0]].make_context(words[0], words[1:])
 
 

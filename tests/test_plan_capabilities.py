@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentrunproof.plan import loader
-from agentrunproof.plan.capabilities import CAPABILITIES, lacking, needed
+from agentrunproof.plan.capabilities import CAPABILITIES, lacking, needed, since
 
 PLAIN = """
 title = "Plain"
@@ -33,9 +33,13 @@ script = [[{say}]]
 USES: dict[str, tuple[str, str]] = {
     "agent-tool-failure": ("nested", 'failure = "raise"'),
     "agent-tool-max-turns": ("nested", "max_turns = 2"),
+    "auto-previous-response-id": ("tables", '[run]\nserver = "auto_previous_response_id"'),
     "cancel-mode": ("phase", 'cancel = { when = "tool_called", mode = "after_turn" }'),
+    "conversation-id": ("tables", '[run]\nserver = "conversation_id"'),
+    "input-filter": ("tables", "[run]\ninput_filter = { keep = 1 }"),
     "lenient-tool": ("tool", "strict = false"),
     "llm-hooks": ("tables", '[run]\nhook_error = { on = "on_llm_end" }'),
+    "previous-response-id": ("tables", '[run]\nserver = "previous_response_id"'),
     "reasoning-items": ("say", '{ reasoning = "Hm." }, '),
     "reset-tool-choice": ("agent", "reset_tool_choice = false"),
     "setting-max-tokens": ("agent", "model_settings = { max_tokens = 9 }"),
@@ -94,6 +98,12 @@ def test_what_a_release_lacks_follows_from_its_number(version: str, some: str, n
     found = lacking(version)
     assert none not in found
     assert some in found if some else not found
+
+
+def test_a_plan_can_be_run_since_the_last_of_what_it_needs_came() -> None:
+    assert since(("session", "session-limit", "structured-output")) == "0.8.0"
+    assert since(("tool-timeout", "model-retry")) == "0.12.0"  # by number, not by letter
+    assert since(()) is None
 
 
 def test_every_name_in_this_table_is_a_capability() -> None:

@@ -151,7 +151,14 @@ BROKEN: list[tuple[str, str, str]] = [
            "run.hook_delay", "no hooks"),
           ('hook_delay = { on = "on_agent_start", delay = 0 }', "run.hook_delay.delay",
            "above 0"),
+          ("input_filter = {}", "run.input_filter", "does nothing"),
+          ('input_filter = { keep = 1, error = "no" }', "run.input_filter", "nothing else"),
+          ('input_filter = { add = "x", malformed = true }', "run.input_filter", "nothing else"),
+          ('input_filter = { keep = 1 }, server = "conversation_id"', "run.input_filter",
+           "run.server"),
           ('tracing = false, sensitive_traces = false', "run.sensitive_traces", "no spans"))),
+    (swap('area = "basic"', 'area = "basic"\nsession = {}\nrun.server = "conversation_id"'),
+     "run.server", "or by a session"),
     (swap('opens = "checked"', 'opens = "checked"\ndelay = -1'), "guardrails.gate.delay",
      "above 0"),
     (swap('opens = "checked"', 'opens = "checked"\ncleanup = 0'), "guardrails.gate.cleanup",
@@ -263,7 +270,7 @@ def test_agents_in_a_circle_are_allowed_when_a_tool_bounds_them() -> None:
     assert load_text(bounded, "circle.toml").tools["nested"].max_turns == 2
 
 
-def test_sibling_branches_may_make_calls_of_one_id_and_a_shared_session_may_not() -> None:
+def test_siblings_and_runs_in_one_session_may_make_calls_of_one_id_and_followers_may_not() -> None:
     siblings = BASE + """
 [[phases]]
 id = "other"
@@ -279,8 +286,10 @@ script = [[{ call = "t", id = "second", args = { x = 1 } }]]
     assert lineage_calls(plan, plan.phases[3]) == ["x", "second"]
 
     head = 'title = "T"\narea = "basic"\ncontract = "C."\nagents.a = {}\nsession = {}\n'
-    follow = head + "".join(
+    shared = head + "".join(
         f'[[phases]]\nid = "{id}"\ninput = "Hi"\nscript = [[{{ call = "t", id = "x" }}]]\n'
         for id in ("p", "q"))
+    plan = load_text(shared, "session.toml")
+    assert lineage_calls(plan, plan.phases[1]) == ["x", "x"]
     with pytest.raises(PlanError, match=r"phases\[1\].script: lets one run make call 'x' 2 times"):
-        load_text(follow, "session.toml")
+        load_text(shared + 'follow = "p"\n', "following.toml")

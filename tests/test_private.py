@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentrunproof import canonical
 from agentrunproof.plan import catalog, rules
-from agentrunproof.plan.model import Plan
+from agentrunproof.plan.model import Call, ExpectedOutcome, Phase, Plan
 from agentrunproof.record import private, table
 from agentrunproof.record.events import make
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -109,12 +109,14 @@ def test_every_packaged_plan_is_covered_and_still_a_plan(id: str) -> None:
 
 def test_a_covered_observation_has_a_stored_form() -> None:
     seen = Observation((PhaseRun("run", "only", _covered()),))
-    assert table.resolve(*table.store(seen)) == seen
+    items, runs, _ = table.store(seen)
+    assert table.resolve(items, runs) == seen
 
 
 #: Texts of a plan that stay in clear: what the scenario is, and how names are spelled.
 CLEAR = {
-    "Plan.title", "Plan.contract", "Plan.why", "Plan.docs", "Plan.upstream", "Session.id",
+    "Plan.title", "Plan.contract", "Plan.why", "Plan.docs", "Plan.upstream", "Plan.relations",
+    "Session.id",
     "Item.call", "Item.of", "Item.id", "ModelStep.response_id", "ModelSettings.tool_choice",
     "Decision.call", "Cancel.when", "ExpectedOutcome.error", "ExpectedOutcome.pending",
 }
@@ -127,8 +129,9 @@ COVERED = {
     "Guardrail.trips_on", "Guardrail.error", "ToolGuardrail.message", "ToolGuardrail.when",
     "Handoff.description", "Handoff.error", "Agent.instructions", "Agent.handoff_description",
     "HookError.message", "Run.context", "Run.on_max_turns", "Decision.message",
+    "InputFilter.add", "InputFilter.instructions", "InputFilter.error",
     "LiteralInput.text", "Sees.items", "ExpectedOutcome.final_output", "ExpectedOutcome.outputs",
-    "ExpectedOutcome.session", "Phase.context",
+    "ExpectedOutcome.session", "ExpectedOutcome.value", "Call.arguments", "Phase.context",
 }
 
 
@@ -159,3 +162,19 @@ def _leaves(annotation: Any) -> list[Any]:
 
 def test_of_every_text_a_plan_may_hold_it_is_decided_whether_it_is_covered() -> None:
     assert _free_texts() == CLEAR | COVERED
+
+
+def test_arguments_and_value_of_a_call_are_covered_alike_where_the_function_is_foreign() -> None:
+    call = Call(python="python:shop:price", arguments='{"of":"tea"}')
+    plan = Plan(title="t", area="x", contract="c", modes=("run",), phases=(
+        Phase(id="one", call=call, expect=ExpectedOutcome(value='["tea",1]')),))
+    seen = Observation((PhaseRun("run", "one", (
+        make("call_returned", value='["tea",1]'), make("run_finished", outcome="completed"))),))
+    covered, covered_seen = private.cover(plan, seen, SALT)
+    value = covered.phases[0].expect.value
+    assert value is not None
+    assert "tea" not in value
+    assert covered_seen.runs[0].events[0]["value"] == value
+    assert covered.phases[0].call is not None
+    assert "tea" not in covered.phases[0].call.arguments
+    rules.check(covered)

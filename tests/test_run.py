@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentrunproof.errors import RecordError
-from agentrunproof.record import dialects, run_reader
+from agentrunproof.record import dialects, json_lines, run_reader
+from agentrunproof.record.beginnings import Beginning
 from agentrunproof.record.run import Run
 from agentrunproof.record.run_writer import RunWriter
 
@@ -31,8 +32,8 @@ def written(*bodies: Json | bytes, dialect: str = "openai.chat") -> bytes:
     return b"".join(lines)
 
 
-def read(data: bytes, **options: bool) -> Run:
-    return run_reader.read(data, "run.jsonl", **options)
+def read(data: bytes, *, skip_bad: bool = False) -> Run:
+    return run_reader.read(data, "run.jsonl", skip_bad=skip_bad)
 
 
 def bodies_of(data: bytes) -> list[Json]:
@@ -399,3 +400,70 @@ def test_a_large_file_is_read_in_linear_time_and_lazily() -> None:
     run = read(data)
     assert time.process_time() - begun < 2.0  # 10 MB: a tenth of that on an idle machine
     assert len(run.body(run.call(1))["messages"]) == 2000
+
+
+@given(sizes=st.lists(st.integers(0, 6), max_size=6))
+def test_beginnings_of_one_list_are_read_back_though_nothing_of_them_is_compared(
+        sizes: list[int]) -> None:
+    class Odd(dict[str, Any]):
+        __hash__ = None
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError("compared")
+
+    whole = [Odd(role="user", content=str(number % 4)) for number in range(6)]
+    made = [{"model": "x", "messages": Beginning(whole, size)} for size in sizes]
+    assert [body["messages"] for body in bodies_of(written(*made))] == [
+        [dict(one) for one in whole[:size]] for size in sizes]
+
+
+@pytest.mark.parametrize("lines", [
+    b'{"seq":0,"kind":"run_started","schema":"agentrunproof/run/1","name":"a"},{"seq":1}\n',
+    b'{"a":[{}\n{}]},{}\n',
+    b'{"a":[{}\n,NaN,\n{}]},{}\n',
+    b'{"a":[{},NaN,{}]}\n{},NaN,{}\n',
+    b'{"a":1},{"b":\n2}\n',
+])
+def test_lines_that_are_values_only_together_are_none(lines: bytes) -> None:
+    assert [value for _, _, value in json_lines.lines(lines)][:1] == [None]
+
+
+@given(values=st.lists(json_values, min_size=1, max_size=8), sep=st.sampled_from(["\n", "\r\n"]))
+def test_lines_read_at_once_are_what_each_of_them_says(values: list[Any], sep: str) -> None:
+    data = "".join(json.dumps(value) + sep for value in values).encode()
+    found = list(json_lines.lines(data))
+    assert all(same(value, expected) for (_, _, value), expected in zip(found, values, strict=True))
+    assert [json.loads(data[start:end]) for start, end, _ in found] == values
+
+
+def test_of_several_runs_in_one_file_each_is_taken_by_what_it_was_called() -> None:
+    first, second = (written({"model": "x", "messages": [{"role": "user", "content": said}]})
+                     for said in ("one", "two"))
+    both = first + second.replace(b'"name":"test"', b'"name":"other"') + second
+    with pytest.raises(RecordError, match=r"holds 3 runs: test, other, test#2 .*--run ID") as told:
+        read(both)
+    assert told.value.code == "RUN_SEVERAL"
+    for run, said in (("test", "one"), ("other", "two"), ("test#2", "two")):
+        found = run_reader.read(both, "run.jsonl", run=run)
+        assert found.body(found.call(1))["messages"][0]["content"] == said
+    assert run_reader.read(first, "run.jsonl", run="test").name == "test"
+    with pytest.raises(RecordError, match=r"there is no run 'tset'.*did you mean 'test'"):
+        run_reader.read(first, "run.jsonl", run="tset")
+
+
+def test_a_bad_line_of_a_later_run_is_named_by_its_place_in_the_file() -> None:
+    first = written({"model": "x"})
+    place = first.count(b"\n") + 2
+    second = first.replace(b'"name":"test"', b'"name":"b"').replace(b"\n", b"\n{broken}\n", 1)
+    with pytest.raises(RecordError, match=f"run.jsonl:{place}: not JSON"):
+        run_reader.read(first + second, "run.jsonl", run="b")
+
+
+def test_tool_calls_that_are_inside_of_one_another_are_told() -> None:
+    lines: list[bytes] = []
+    writer = RunWriter(lines.append)
+    writer.start("test")
+    writer.event("tool_started", call="a", tool="x", parent="b")
+    writer.event("tool_started", call="b", tool="x", parent="a")
+    assert read(b"".join(lines)).notes == (
+        "parents go round in a circle: a in b; what is inside of what is told without that",)

@@ -21,7 +21,11 @@ SAY = {"type": "message", "role": "assistant", "content": "Ho"}
 
 
 def _stored(*events: dict[str, Any]) -> tuple[list[Any], list[Any]]:
-    return table.store(Observation((PhaseRun("run", "only", events),)))
+    return table.store(Observation((PhaseRun("run", "only", events),)))[:2]
+
+
+def _resolve(items: Any, runs: Any, variants: Any) -> Observation:
+    return table.resolve(items, runs, variants=variants)
 
 
 def _code(items: Any, runs: Any) -> str:
@@ -32,9 +36,8 @@ def _code(items: Any, runs: Any) -> str:
 
 @given(OBSERVATIONS)
 def test_what_is_stored_is_read_back_and_stored_alike(seen: Observation) -> None:
-    items, runs = table.store(seen)
-    data = canonical.dumps([items, runs])
-    read = table.resolve(*canonical.parse(data))
+    data = canonical.dumps(list(table.store(seen)))
+    read = _resolve(*canonical.parse(data))
     assert read == seen
     assert canonical.dumps(list(table.store(read))) == data
 
@@ -42,8 +45,16 @@ def test_what_is_stored_is_read_back_and_stored_alike(seen: Observation) -> None
 @given(OBSERVATIONS, st.data())
 def test_two_stored_forms_never_mean_the_same(seen: Observation, data: st.DataObject) -> None:
     """Whatever one changes in a stored form, it is refused or means something else."""
-    items, runs = copy.deepcopy(table.store(seen))
-    events = [event for run in runs for event in run["events"]]
+    items, runs, variants = copy.deepcopy(table.store(seen))
+    told = [run for variant in variants for run in variant["runs"]]
+    spans = [event for run in told for event in run["events"] if isinstance(event, list)]
+    events = [event for run in (*runs, *told) for event in run["events"]
+              if isinstance(event, dict)]
+    if spans and data.draw(st.booleans()):
+        span = data.draw(st.sampled_from(spans))
+        span[data.draw(st.integers(0, 1))] += data.draw(st.sampled_from([-1, 1]))
+        _hold(seen, items, runs, variants)
+        return
     if not events:
         return
     event = data.draw(st.sampled_from(events))
@@ -52,14 +63,64 @@ def test_two_stored_forms_never_mean_the_same(seen: Observation, data: st.DataOb
         del event[field.name]
     else:
         event[field.name] = data.draw(st.sampled_from([field.default, 0, [0], "", False, [], {}]))
-    before = canonical.dumps(list(table.store(seen)))
-    if canonical.dumps([items, runs]) == before:
+    _hold(seen, items, runs, variants)
+
+
+def _hold(seen: Observation, items: Any, runs: Any, variants: Any) -> None:
+    """What is not the stored form of `seen` is refused or that of something else."""
+    changed = canonical.dumps([items, runs, variants])
+    if changed == canonical.dumps(list(table.store(seen))):
         return
     try:
-        read = table.resolve(items, runs)
+        read = _resolve(items, runs, variants)
     except RecordError:
         return
-    assert canonical.dumps(list(table.store(read))) == canonical.dumps([items, runs])
+    assert read != seen
+    assert canonical.dumps(list(table.store(read))) == changed
+
+
+START, ENDED = {"kind": "run_started", "agent": "a"}, {"kind": "run_finished", "outcome": "timeout"}
+HOOK = {"kind": "hook", "scope": "run", "on": "on_agent_start", "agent": "a"}
+OWN = [{"mode": "run", "phase": "p", "events": [START, HOOK, HOOK, ENDED]}]
+
+
+def _variant(*events: Any, phase: str = "p") -> list[Any]:
+    return [{"name": "v", "runs": [{"mode": "run_sync", "phase": phase, "events": list(events)}]}]
+
+
+@pytest.mark.parametrize(("told", "kinds"), [
+    ([[0, 3]], ["run_started", "hook", "hook", "run_finished"]),
+    ([[0, 0], [3, 3]], ["run_started", "run_finished"]),
+    ([[0, 1], [3, 3]], ["run_started", "hook", "run_finished"]),
+    ([[3, 3], START], ["run_finished", "run_started"]),
+])
+def test_a_variants_run_is_told_by_what_it_shares_with_the_plans_own(
+        told: list[Any], kinds: list[str]) -> None:
+    seen = _resolve([], OWN, _variant(*told))
+    assert [event["kind"] for event in seen.variants[0].runs[0].events] == kinds
+    assert table.store(seen).variants == _variant(*told)
+
+
+@pytest.mark.parametrize(("told", "code"), [
+    ([START], "RECORD_LIKENESS"),                     # the plan's own run has it
+    ([[0, 0], [2, 2]], "RECORD_LIKENESS"),            # the earliest hook is meant
+    ([[0, 1], [2, 3]], "RECORD_LIKENESS"),            # one span
+    ([[0, 4]], "RECORD_DANGLING_EVENT"), ([[2, 1]], "RECORD_DANGLING_EVENT"),
+    ([[0]], "RECORD_DANGLING_EVENT"), ([[]], "RECORD_DANGLING_EVENT"),
+    ([[-1, 0]], "RECORD_SHAPE"), ([["0", "1"]], "RECORD_SHAPE"), ([[0, True]], "RECORD_SHAPE"),
+    ([3], "RECORD_SHAPE"), ([None], "RECORD_SHAPE"),
+])
+def test_there_is_one_way_to_tell_it(told: list[Any], code: str) -> None:
+    with pytest.raises(RecordError) as caught:
+        _resolve([], OWN, _variant(*told))
+    assert caught.value.code == code
+
+
+def test_a_phase_that_the_plan_did_not_run_stands_in_full() -> None:
+    seen = _resolve([], OWN, _variant(START, phase="q"))
+    assert seen.variants[0].run("q") is not None
+    with pytest.raises(RecordError):
+        _resolve([], OWN, _variant([0, 0], phase="q"))
 
 
 def test_an_item_stands_once_and_is_numbered_by_first_appearance() -> None:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from agentrunproof.checker import check
 from agentrunproof.checker.judgement import Judgement
 from agentrunproof.errors import PlanError
-from agentrunproof.plan import capabilities, rules
+from agentrunproof.plan import capabilities, rules, variants
 from agentrunproof.plan.model import (
     Agent,
     Cancel,
@@ -55,7 +55,7 @@ from agentrunproof.plan.model import (
 from agentrunproof.record import certificate as records
 from agentrunproof.record import store
 from agentrunproof.record.certificate import Certificate, Profile
-from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.record.observation import Observation, PhaseRun, gathered
 
 if TYPE_CHECKING:
     from agentrunproof.sdk.scripted import DeterministicModel as DeterministicModel
@@ -240,10 +240,11 @@ def run_scenario(scenario: Scenario | tuple[str, Plan], *, deadline: float = DEA
     trusted = isinstance(scenario, Scenario) if allow_python is None else allow_python
     refuse_foreign(id, plan, trusted)
     missing = features.missing(list(capabilities.needed(plan)))
-    runs = [] if missing else [
-        PhaseRun(run.mode, run.phase, tuple(run.events)) for run in here.observe(plan, deadline)]
-    who = producer(read_hello(here.environment()))
-    return ScenarioResult(certify(id, plan, Observation(tuple(runs), tuple(missing)), who,
+    varied = {variant.name: variant.plan for variant in variants.variants(plan)}
+    runs = () if missing else here.observe(plan, deadline, varied)
+    seen = gathered(((run.variant, PhaseRun(run.mode, run.phase, tuple(run.events)))
+                     for run in runs), missing)
+    return ScenarioResult(certify(id, plan, seen, producer(read_hello(here.environment())),
                                   profile))
 
 

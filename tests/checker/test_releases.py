@@ -48,12 +48,12 @@ def record(like: Certificate, sdk: str, seen: Observation, *, plan: Plan | None 
 
 
 def edited(made: Certificate, edit: Edit) -> Observation:
-    runs = []
-    for run in made.observation.runs:
+    def changed(run: PhaseRun) -> PhaseRun:
         events = copy.deepcopy(list(run.events))
         edit(events)
-        runs.append(PhaseRun(run.mode, run.phase, tuple(events)))
-    return Observation(tuple(runs))
+        return PhaseRun(run.mode, run.phase, tuple(events))
+
+    return made.observation.mapped(changed)
 
 
 def code(made: Certificate) -> str:

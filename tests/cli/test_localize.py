@@ -78,7 +78,7 @@ def test_the_page_is_written_beside_the_answer_for_runs_and_certificates(
     said = capsys.readouterr()
     assert "Suspected onset" in said.out
     assert f"written: {page}" in said.err
-    assert "It started to go wrong at" in page.read_text(encoding="utf-8")
+    assert "Suspected onset:" in page.read_text(encoding="utf-8")
     assert page.stat().st_mode & 0o077 == 0
     file = tmp_path / "certificate.json"
     file.write_bytes(records.to_bytes(certificate(
@@ -135,6 +135,79 @@ def test_what_cannot_be_localized_is_refused_in_one_line(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert said in error
+
+
+@pytest.mark.parametrize(("content", "said"), [
+    (b"\x1f\x8b\x08rest", "no text, but a gzip archive (unpack it first)"),
+    (b"PK\x03\x04rest", "no text, but a ZIP archive"),
+    (bytes(range(256)) * 8, "binary file"),
+    (b"step,tool\n1,ls\n", "not JSON: Expecting value at column 1 (all formats"),
+    (b'{"a": 1}', "run: its first line is no event (seq, kind); runopsy: "),
+])
+def test_what_is_no_trace_is_told_by_what_it_is(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, said: str) -> None:
+    file = tmp_path / "trace.json"
+    file.write_bytes(content)
+    assert run(["localize", str(file)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_of_several_recorded_runs_in_a_file_one_is_named(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = _written(tmp_path / "a.jsonl").read_bytes()
+    file = tmp_path / "both.jsonl"
+    file.write_bytes(first + first.replace(b'"name":"deploy"', b'"name":"again"'))
+    for words in (["localize"], ["import"], ["why"], ["show"]):
+        assert run([*words, str(file)]) == 2
+        assert "holds 2 runs: deploy, again" in capsys.readouterr().err
+    assert run(["localize", str(file), "--run", "again"]) == 0
+    assert f"agentrunproof why {file} 3 --run again\n" in capsys.readouterr().out
+    assert run(["why", str(file), "3", "--run", "again", "--dry"]) == 0
+    assert "m1" in capsys.readouterr().out
+    assert run(["why", str(file), "--from-localization", "--run", "again", "--dry"]) == 0
+    assert run(["import", str(file), "--run", "again", "-o", str(tmp_path / "one.jsonl")]) == 0
+    assert run(["localize", str(tmp_path / "one.jsonl")]) == 0
+
+
+def test_a_failure_without_a_suspect_is_told_all_the_same(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(b"".join(_written(tmp_path / "r.jsonl", tool_fails=False).read_bytes()
+                              .splitlines(keepends=True)[:-1]))
+    assert run(["localize", str(file)]) == 3
+    told = capsys.readouterr().out
+    assert "no end of the run was recorded" in " ".join(told.split())
+    assert max(map(len, told.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("reward", "code"), [(0.0, 0), (1.0, 3)])
+def test_a_trace_that_says_that_its_run_failed_needs_nobody_to_say_it(
+        reward: float, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "episode.json"
+    file.write_text(json.dumps({"reward": reward, "traj": [
+        {"role": "user", "content": "Cancel order 77."},
+        {"role": "assistant", "content": "Your order with the number 78 is cancelled now."},
+        {"role": "user", "content": "###STOP###"}]}), encoding="utf-8")
+    assert run(["localize", str(file)]) == code
+    told = capsys.readouterr().out
+    assert ("the run ended: failed" in told) == (code == 0)
+    assert ("[index 1]" in told) == (code == 0)  # where the message stands in the file
+
+
+def test_steps_are_told_by_what_their_trace_calls_them_too(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, page = tmp_path / "events.jsonl", tmp_path / "page.html"
+    file.write_text("".join(json.dumps({
+        "run_id": "r", "sequence": number, "event_id": f"ev-{number}", "kind": "tool_call",
+        "tool": {"name": "build", "status": "error" if number == 2 else "ok"}}) + "\n"
+        for number in (1, 2)), encoding="utf-8")
+    assert run(["localize", str(file), "--html", str(page)]) == 0
+    assert "[event_id ev-2]" in capsys.readouterr().out
+    assert "event_id ev-2" in page.read_text(encoding="utf-8")
+    assert run(["localize", str(file), "--json"]) == 0
+    steps = json.loads(capsys.readouterr().out)["steps"]
+    assert [step["facts"]["source"] for step in steps if step["kind"] == "tool"] == [
+        "event_id ev-1", "event_id ev-2"]
 
 
 def test_a_file_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

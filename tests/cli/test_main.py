@@ -23,7 +23,7 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command("broken")(broken)
     app.command("other")(broken)
-    monkeypatch.setattr(commands, "app", app)
+    monkeypatch.setattr(commands, "application", lambda _: app)
     return commands.run(["broken"])
 
 

@@ -125,3 +125,13 @@ def swapped(first: int, second: int) -> Callable[[Any], Any]:
         return tuple(changed)
 
     return swap
+
+
+def given(call: str, text: str) -> Callable[[Any], Any]:
+    """Change a field of items, or of new items, by another output for a call."""
+    def changed(item: Any) -> Any:
+        if "item" in item:
+            return item | {"item": changed(item["item"])}
+        return item | {"output": text} if item.get("call_id") == call and "output" in item else item
+
+    return lambda items: tuple(map(changed, items))

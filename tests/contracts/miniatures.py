@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from agentrunproof.plan.model import Run, Sees, Session
 from agentrunproof.record.events import make
 from tests.contracts import worlds
+from tests.contracts.boundaries import BOUNDARY_MINIATURES
+from tests.contracts.call_boundaries import CALL_BOUNDARY_MINIATURES
+from tests.contracts.call_miniatures import CALLS
 from tests.contracts.damage import (
-    Damage,
     both,
     change,
     drop,
@@ -27,25 +28,17 @@ from tests.contracts.damage import (
     to_front,
     without,
 )
+from tests.contracts.flow_miniatures import FLOW
+from tests.contracts.function_worlds import FUNCTION_MINIATURES
+from tests.contracts.given_worlds import GIVEN
+from tests.contracts.miniature import Miniature
 from tests.contracts.play import call, output, say
+from tests.contracts.relation_boundaries import RELATION_BOUNDARY_MINIATURES
+from tests.contracts.run_miniatures import RUNS
+from tests.contracts.variations import RELATED
 from tests.contracts.worlds import QUIET, World
 
 STREAMED = "run_streamed"
-
-
-@dataclass(frozen=True)
-class Miniature:
-    """A world, what is broken in it, and the check and code that must tell."""
-
-    check: str
-    code: str
-    world: Callable[[], World]
-    damage: Damage | None = None
-    also: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def flips(self) -> dict[str, str]:
-        return {self.check: self.code} | self.also
 
 
 def _expecting(**expect: object) -> Callable[[], World]:
@@ -66,6 +59,8 @@ _OBSERVED = {"op": "observe"}
 _SECOND_CALL = {"which": 1}
 
 MINIATURES: tuple[Miniature, ...] = (
+    *FUNCTION_MINIATURES,
+    *GIVEN,
     # --- execution_outcome
     Miniature("execution_outcome", "PHASE_NOT_RUN", worlds.tools, without("two")),
     Miniature("execution_outcome", "TIMEOUT", worlds.tools,
@@ -74,12 +69,11 @@ MINIATURES: tuple[Miniature, ...] = (
               on("two", change("run_finished", outcome="cancelled"))),
     Miniature("execution_outcome", "ERROR_DIFFERS", worlds.failing,
               on("one", change("raised", error={"type": "ValueError", "message": "boom"}))),
-    Miniature("execution_outcome", "FINAL_OUTPUT_DIFFERS", worlds.tools,
-              on("one", change("result", final_output="something else"))),
+    Miniature("execution_outcome", "FINAL_OUTPUT_DIFFERS", _expecting(final_output="other")),
     Miniature("execution_outcome", "LAST_AGENT_DIFFERS", _expecting(last_agent="b")),
     Miniature("execution_outcome", "PENDING_DIFFERS", worlds.fork,
-              on("untouched", change("interruption", call="p2", which=0)),
-              also={"state_fork_isolation": "SIBLING_STATE_MUTATED"}),
+              on("untouched", both(drop("interruption", call="p1"), insert(
+                  make("interruption", call="p1", tool="pay", agent="a"))))),
     Miniature("execution_outcome", "TOOL_CALLS_DIFFER", _expecting(tool_calls={"add": 3})),
     Miniature("execution_outcome", "MODEL_CALLS_DIFFER", _expecting(model_calls={"a": 1})),
     Miniature("execution_outcome", "OUTPUTS_DIFFER", _expecting(outputs={"c1": "4"})),
@@ -97,7 +91,7 @@ MINIATURES: tuple[Miniature, ...] = (
               on("one", change("raised", error={"type": "RuntimeError", "message": "bang"}),
                  STREAMED)),
     Miniature("stream_parity", "ERROR_DATA_DIFFERS", worlds.failing,
-              on("one", change("raised", last_agent="b"), STREAMED)),
+              on("one", change("raised", responses=less(-1)), STREAMED)),
     Miniature("stream_parity", "SESSION_CONTENTS_DIFFER", worlds.tools,
               on("two", change("session_read", match=_OBSERVED, items=lambda items: (
                   *items[:-1], items[-1] | {"id": "msg-other"})), STREAMED)),
@@ -107,35 +101,43 @@ MINIATURES: tuple[Miniature, ...] = (
               on("one", drop("handoff"), STREAMED),
               also={"handoff_history": "HANDOFF_CALLBACK_MISSING"}),
     Miniature("stream_parity", "INTERRUPTIONS_DIFFER", worlds.fork,
-              on("pause", change("interruption", arguments='{"x":1}'), STREAMED)),
+              on("pause", change("interruption", arguments='{"x":1}'), STREAMED),
+              also={"pending_approvals": "PENDING_DETAILS_DIFFER"}),
     Miniature("stream_parity", "MODEL_CALLS_DIFFER", worlds.tools,
               on("one", change("model_called", settings={"store": True}), STREAMED)),
     Miniature("stream_parity", "TOOL_EXECUTIONS_DIFFER", worlds.tools,
-              on("one", change("tool_started", arguments='{"x":1}'), STREAMED)),
+              on("one", insert(make("tool_cancelled", tool="add", call="c1")), STREAMED)),
     Miniature("stream_parity", "HOOKS_DIFFER", worlds.tools,
-              on("one", change("hook", match={"on": "on_tool_end"}, output="4"), STREAMED)),
+              on("one", change("hook", match={"on": "on_tool_end"}, output="4"), STREAMED),
+              also={"hook_subject": "HOOK_RESULT_DIFFERS"}),
     Miniature("stream_parity", "GUARDRAILS_DIFFER", worlds.guarded,
-              on("one", drop("guardrail_checked", stage="output"), STREAMED)),
+              on("one", drop("guardrail_checked", stage="output"), STREAMED),
+              also={"guardrail_scope": "GUARDRAIL_SKIPPED"}),
     Miniature("stream_parity", "RESULTS_DIFFER", worlds.tools,
               on("one", change("result", guardrails=("g",)), STREAMED)),
     Miniature("stream_parity", "USAGES_DIFFER", worlds.failing,
               on("one", change("usage", input=0), STREAMED)),
     # --- tool_linkage
     Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.tools,
-              on("one", change("model_called", **_SECOND_CALL, input=less(3)))),
+              on("one", change("model_called", **_SECOND_CALL, input=less(3))),
+              also={"turn_input": "TURN_ITEM_LOST"}),
     Miniature("tool_linkage", "UNANSWERED_CALL", worlds.tools,
               on("one", change("model_called", **_SECOND_CALL, input=less(-1)))),
     Miniature("tool_linkage", "DUPLICATE_CALL", worlds.tools,
               on("one", change("model_called", **_SECOND_CALL,
-                               input=more(call("add", "c1"), 4)))),
+                               input=more(call("add", "c1"), 4))),
+              also={"turn_input": "TURN_ITEM_ADDED"}),
     Miniature("tool_linkage", "DUPLICATE_OUTPUT", worlds.tools,
               on("one", change("model_called", **_SECOND_CALL, input=more(output("c1", "3"))))),
     Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.tools,
-              on("one", change("result", history=less(2)))),
+              on("one", change("result", history=less(2))),
+              also={"input_list": "GENERATED_ITEMS_DIFFER"}),
     Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.handoff,
-              on("one", change("result", new_items=less(0)))),
+              on("one", change("result", new_items=less(0))),
+              also={"new_items": "ITEM_LOST", "input_list": "GENERATED_ITEMS_DIFFER"}),
     Miniature("tool_linkage", "UNANSWERED_CALL", worlds.handoff,
-              on("one", change("result", new_items=less(1)))),
+              on("one", change("result", new_items=less(1))),
+              also={"input_list": "GENERATED_ITEMS_DIFFER"}),
     Miniature("tool_linkage", "ORPHAN_OUTPUT", worlds.failing,
               on("one", change("raised", new_items=less(0)))),
     Miniature("tool_linkage", "DUPLICATE_OUTPUT", worlds.tools,
@@ -233,7 +235,7 @@ MINIATURES: tuple[Miniature, ...] = (
               on("one", to_front("hook", scope="run", on="on_llm_start"))),
     *(Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", both(
         drop("hook", -1, scope="run", on=hook),
-        insert(make("hook", scope="run", on=hook, agent="b"), place, agent="b"))))
+        insert(make("hook", scope="run", on=hook, agent="b", output="done"), place, agent="b"))))
       for hook, place in (("on_llm_start", "model_responded"), ("on_llm_end", "model_responded"),
                           ("on_agent_end", "model_called"))),
     Miniature("hook_order", "HOOK_OUT_OF_ORDER", worlds.handoff, on("one", change(
@@ -308,7 +310,7 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
               on("one", drop("stream_event", name="tool_output"), STREAMED)),
     Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
-              on("one", drop("stream_event", name="message"), STREAMED)),
+              on("one", drop("stream_event", name="message_output_created"), STREAMED)),
     Miniature("stream_complete", "STREAM_ITEM_REPEATED", worlds.tools,
               on("one", repeat("stream_event", name="tool_output"), STREAMED)),
     Miniature("stream_complete", "STREAM_AGENTS_DIFFER", worlds.handoff,
@@ -316,7 +318,7 @@ MINIATURES: tuple[Miniature, ...] = (
     Miniature("stream_complete", "STREAM_ORDER", worlds.tools, on("one", both(
         drop("stream_event", name="tool_output"),
         insert(make("stream_event", type="item", name="tool_output", item=output("c1", "3")),
-               "stream_event", name="function_call")), STREAMED)),
+               "stream_event", name="tool_called")), STREAMED)),
     Miniature("stream_complete", "STREAM_ORDER", worlds.tools,
               on("one", to_front("stream_event", name="response.output_text.delta"), STREAMED)),
     Miniature("stream_complete", "STREAM_UNOBSERVED", worlds.tools,
@@ -330,7 +332,8 @@ MINIATURES: tuple[Miniature, ...] = (
               on("one", both(change("model_called", 2, agent="c"),
                              change("model_responded", 2, agent="c"))),
               also={"model_script_consumed": "SCRIPT_NOT_CONSUMED",
-                    "stream_complete": "STREAM_AGENTS_DIFFER"}),
+                    "stream_complete": "STREAM_AGENTS_DIFFER",
+                    "new_items": "ITEM_AGENT_DIFFERS"}),
     *(Miniature("handoff_history", "HANDOFF_HISTORY_LOST", worlds.handoff,
                 on("one", change("model_called", 2, input=less(*positions))))
       for positions in ((1, 2), (3,), (4, 5))),
@@ -380,19 +383,11 @@ MINIATURES: tuple[Miniature, ...] = (
     # --- task_cleanup
     Miniature("task_cleanup", "TASK_LEAKED", worlds.tools,
               on("one", insert(make("task_leaked", name="Runner._stray")))),
-    # --- agent_request
-    Miniature("agent_request", "INSTRUCTIONS_DIFFER", worlds.tools,
-              on("one", change("model_called", instructions="other"))),
-    Miniature("agent_request", "TOOLS_DIFFER", worlds.tools,
-              on("one", change("model_called", tools=()))),
-    Miniature("agent_request", "HANDOFFS_DIFFER", worlds.handoff,
-              on("one", change("model_called", handoffs=()))),
-    # --- guardrail_results
-    Miniature("guardrail_results", "GUARDRAIL_RESULT_LOST", worlds.guarded,
-              on("one", change("result", guardrails=less(0)))),
-    Miniature("guardrail_results", "GUARDRAIL_RESULT_LOST", worlds.blocked,
-              on("one", change("raised", guardrails=()))),
-    # --- cancellation
-    Miniature("cancellation", "TURN_AFTER_CANCEL", worlds.cancelled,
-              on("one", insert(make("model_called", agent="a")))),
+    *CALLS,
+    *RUNS,
+    *RELATED,
+    *FLOW,
+    *BOUNDARY_MINIATURES,
+    *CALL_BOUNDARY_MINIATURES,
+    *RELATION_BOUNDARY_MINIATURES,
 )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from agentrunproof.contracts.reading import handoff_tools
-from agentrunproof.plan.items import phase_input, session_items
+from agentrunproof.plan.items import filtered, phase_input, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event, make
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -56,6 +56,9 @@ class Play:
         self.responses: list[list[Item]] = list(paused.responses) if paused else []
         self.count = paused.count if paused else 0
         self.nested: dict[str, list[Item]] = dict(paused.nested) if paused else {}
+        self.handed: set[str] = set(paused.handed) if paused else set()
+        self.makers: dict[str, str] = dict(paused.makers) if paused else {}
+        self.given: dict[str, str] = dict(paused.given) if paused else {}
         if paused is not None:
             self.agent = paused.agent
             self.input: list[Item] = paused.input
@@ -106,22 +109,34 @@ class Play:
                  response_id=f"r{self.count}")
         self.hook("on_llm_end")
         self.count += 1
+        for item in items:
+            self.makers[item.get("call_id") or item["id"]] = self.agent
+            self.given[item.get("call_id", "")] = item.get("arguments", "")
         conversation.extend(items)
         if self.parent:
             return
         self.made.extend(items)
         self.responses.append(list(items))
         self._store(items)
+        self._raw("response.created")
         for item in items:
             self._announce(item)
-        self.stream.append(make("stream_event", type="raw", name="response.completed"))
+        self._raw("response.completed")
 
     def call_model(self, conversation: list[Item]) -> None:
         """The current agent's model is called, and has not answered yet."""
         agent = self.plan.agents[self.agent]
+        instructions = agent.instructions or ""
+        sieve = self.plan.run.input_filter
+        if sieve is not None:
+            given, told = conversation, instructions
+            conversation, instructions = filtered(sieve, given, told)
+            self.add("input_filtered", agent=self.agent, given=tuple(given),
+                     given_instructions=told, input=tuple(conversation),
+                     instructions=instructions)
         self.hook("on_llm_start")
         self.add("model_called", agent=self.agent, input=tuple(conversation),
-                 instructions=agent.instructions or "",
+                 instructions=instructions,
                  tools=tuple(tool for tool in agent.tools if self.plan.tools[tool].enabled),
                  handoffs=tuple(handoff_tools(self.plan, self.agent)))
 
@@ -129,7 +144,7 @@ class Play:
         """A tool runs for a call and its output joins the conversation."""
         if hook:
             self.hook("on_tool_start", tool=name, call=id)
-        self.add("tool_started", tool=name, call=id)
+        self.add("tool_started", tool=name, call=id, arguments=self.given.get(id, "{}"))
         self.span("function", name, self.under)
         self.done(name, id, text)
 
@@ -156,7 +171,7 @@ class Play:
         if not again:
             self.hook("on_tool_start", tool=tool, call=id)
             self.nested[id] = [{"role": "user", "content": "go"}]
-        self.add("tool_started", tool=tool, call=id)
+        self.add("tool_started", tool=tool, call=id, arguments=self.given.get(id, "{}"))
         outer, under = self.agent, self.under
         self.span("function", tool, self.under)
         self.parent = id
@@ -167,6 +182,7 @@ class Play:
     def handoff(self, id: str, to: str, seen: list[Item] | None = None) -> None:
         """The current agent hands over to another, which from then on sees `seen`."""
         source = self.agent
+        self.handed.add(id)
         self.add("handoff", from_=source, to=to)
         self.answer(id, f"to {to}")
         self.span("handoff", f"{source} -> {to}", self.under)
@@ -203,7 +219,8 @@ class Play:
         self._result(None)
         self.pending = tuple(id for _, id in calls)
         for tool, id in calls:
-            self.add("interruption", call=id, tool=tool, agent=self.agent)
+            self.add("interruption", call=id, tool=tool, agent=self.makers[id],
+                     arguments=self.given[id])
         for branch, via in self.plan.branches(self.phase.id).items():
             self.add("state_saved", branch=branch, via=via, pending=self.pending)
         for via in probe:
@@ -221,7 +238,21 @@ class Play:
         return self.finish("raised")
 
     def _new_items(self) -> tuple[dict[str, Any], ...]:
-        return tuple({"type": "item", "agent": self.agent, "item": item} for item in self.made)
+        return tuple({"type": self._type(item), "item": item, "agent": self.makers.get(
+            item.get("call_id") or item.get("id", ""), self.agent)} for item in self.made)
+
+    def _type(self, item: Item) -> str:
+        """The SDK's type of the new item that holds this item."""
+        kind = str(item["type"])
+        if "call_id" not in item:
+            return {"message": "message_output_item"}.get(kind, f"{kind}_item")
+        if kind == "function_call_output":
+            handed = item["call_id"] in self.handed
+            return "handoff_output_item" if handed else "tool_call_output_item"
+        maker = self.makers.get(item["call_id"], "")
+        made = [made for made in self.made if made.get("call_id") == item["call_id"]]
+        transfers = made[0].get("name") in handoff_tools(self.plan, maker)
+        return "handoff_call_item" if transfers else "tool_call_item"
 
     def _usage(self) -> None:
         n = self.count
@@ -247,15 +278,21 @@ class Play:
             self.add("session_written", items=tuple(items))
 
     def _announce(self, item: Item) -> None:
+        self._raw("response.output_item.added")
+        name = "reasoning_item_created"
         if item["type"] == "message":
-            text = "".join(part["text"] for part in item["content"])
-            self._raw("response.output_text.delta", text)
+            name = "message_output_created"
+            text = "".join(part.get("text", part.get("refusal")) for part in item["content"])
+            self._raw("response.output_text.delta", text=text)
         elif item["type"] == "function_call":
-            self._raw("response.function_call_arguments.delta", item["arguments"])
-        self.stream.append(make("stream_event", type="item", name=item["type"], item=item))
+            handoff = item["name"] in handoff_tools(self.plan, self.agent)
+            name = "handoff_requested" if handoff else "tool_called"
+            self._raw("response.function_call_arguments.delta", text=item["arguments"])
+        self._raw("response.output_item.done", item=item)
+        self.stream.append(make("stream_event", type="item", name=name, item=item))
 
-    def _raw(self, name: str, text: str) -> None:
-        self.stream.append(make("stream_event", type="raw", name=name, text=text))
+    def _raw(self, name: str, **fields: Any) -> None:
+        self.stream.append(make("stream_event", type="raw", name=name, **fields))
 
 
 Act = Callable[[Play], PhaseRun]

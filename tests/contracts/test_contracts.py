@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
@@ -11,9 +12,22 @@ from agentrunproof.contracts.registry import CONTRACTS, find, judge, verdict
 from agentrunproof.plan.model import Run, Session
 from agentrunproof.record.observation import Observation
 from tests.contracts import worlds
-from tests.contracts.miniatures import MINIATURES, Miniature
+from tests.contracts.beside_worlds import BESIDE_WORLDS
+from tests.contracts.boundaries import BOUNDARY_WORLDS
+from tests.contracts.call_boundaries import CALL_BOUNDARY_WORLDS
+from tests.contracts.call_worlds import CALL_WORLDS
+from tests.contracts.flow_worlds import FLOW_WORLDS
+from tests.contracts.function_worlds import FUNCTION_WORLDS
+from tests.contracts.given_worlds import GIVEN_WORLDS
+from tests.contracts.miniature import Miniature
+from tests.contracts.miniatures import MINIATURES
+from tests.contracts.relation_boundaries import RELATION_BOUNDARY_WORLDS
+from tests.contracts.run_worlds import RUN_WORLDS
+from tests.contracts.variations import WATCHED
 
-FAITHFUL = {
+FAITHFUL: dict[str, Callable[[], worlds.World]] = (
+    CALL_WORLDS | RUN_WORLDS | FLOW_WORLDS | FUNCTION_WORLDS | GIVEN_WORLDS | WATCHED
+    | BESIDE_WORLDS | BOUNDARY_WORLDS | CALL_BOUNDARY_WORLDS | RELATION_BOUNDARY_WORLDS) | {
     "tools": worlds.tools, "quiet": lambda: worlds.tools(run=worlds.QUIET),
     "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
     "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),

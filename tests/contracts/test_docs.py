@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from agentrunproof.contracts.registry import CONTRACTS
@@ -16,6 +17,14 @@ def test_the_page_of_contracts_is_the_one_the_code_makes() -> None:
     assert page == scripts.load("update_docs").contracts_page(), STALE
     for contract in CONTRACTS:
         assert all(f"`{code}`" in page for code in contract.codes)
+
+
+def test_the_mutation_page_names_every_contract_and_none_below_the_bar() -> None:
+    page = (ROOT / "docs" / "mutation.md").read_text(encoding="utf-8")
+    shares = dict(re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+)% \|", page, re.MULTILINE))
+    assert shares.keys() >= {contract.name for contract in CONTRACTS}
+    assert {name: share for name, share in shares.items() if float(share) < 90} == {}
+    assert "no reason yet" not in page
 
 
 def test_page_and_picture_of_the_history_are_those_of_the_evidence() -> None:

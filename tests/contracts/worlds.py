@@ -120,7 +120,7 @@ def fork(run: Run | None = None, mutated: bool = False) -> World:
 
     def approved_act(play: Play) -> PhaseRun:
         play.tool("pay", "p1", "paid")
-        play.answer("p2", "rejected")
+        play.answer("p2", "Tool execution was not approved.")
         play.turn(say("done"))
         return play.complete("done")
 
@@ -285,8 +285,8 @@ def nested_history() -> World:
     return declared, perform(declared, one=one)
 
 
-def typed_handoff(arguments: str) -> World:
-    """A handoff that gives a level, declared as an integer."""
+def typed_handoff(arguments: str, given: str | None = None) -> World:
+    """A handoff that gives a level, declared as an integer; its callback is `given` it."""
     declared = plan((hi("one", {"a": 1, "b": 1}),),
                     agents={"a": Agent(handoffs=("to_b",)), "b": Agent()},
                     handoffs={"to_b": Handoff(to="b", input_type="level")}, run=QUIET,
@@ -296,6 +296,9 @@ def typed_handoff(arguments: str) -> World:
     def one(play: Play) -> PhaseRun:
         play.turn(call("transfer_to_b", "h1", arguments))
         play.handoff("h1", "b")
+        for event in play.events:
+            if event["kind"] == "handoff":
+                event["payload"] = arguments if given is None else given
         play.turn(say("done"))
         return play.complete("done")
 
@@ -316,7 +319,7 @@ def guarded() -> World:
         play.guardrail("in", "input")
         play.turn(call("add", "c1"))
         play.guardrail("tin", "tool_input", call="c1", tripped=True, behavior="reject_content")
-        play.answer("c1", "no")
+        play.answer("c1", "rejected by guardrail")
         play.turn(say("done"))
         play.guardrail("out", "output")
         return play.complete("done")
@@ -442,7 +445,7 @@ def hook_failing() -> World:
         play.turn(say("done"))
         play.events = [event for event in play.events if event.get("on") != "on_llm_end"
                        or event["scope"] == "run"]
-        return play.fail("HookFailure")
+        return play.fail("HookFailure", "hook failed")
 
     return declared, perform(declared, one=one)
 
@@ -531,7 +534,7 @@ def handoff_refused() -> World:
     def one(play: Play) -> PhaseRun:
         play.turn(call("transfer_to_b", "h1"))
         play.add("handoff", from_="a", to="b")
-        return play.fail("HandoffFailure")
+        return play.fail("HandoffFailure", "no")
 
     return declared, perform(declared, one=one)
 

@@ -31,7 +31,9 @@ FORMATS = [
     ("runopsy.jsonl", "runopsy", 1, 0, 3), ("agents_sdk.jsonl", "openai-agents", 2, 0, 2),
     ("langsmith.json", "langsmith", 2, 0, 2), ("atif.json", "atif", 2, 2, 2),
     ("swe_agent.traj", "swe-agent", 2, 2, 2), ("openhands.json", "openhands", 3, 3, 2),
-    ("who_and_when.json", "who-and-when", 4, 4, 1)]
+    ("who_and_when.json", "who-and-when", 4, 4, 1), ("agentrx.json", "agentrx", 2, 2, 1),
+    ("trail.json", "trail", 2, 0, 2), ("openhands_v1.jsonl", "openhands-v1", 4, 4, 5),
+    ("mini_swe_agent.traj.json", "mini-swe-agent", 3, 3, 3)]
 NO_PAPER = {"type": "error", "message": "no paper"}
 
 
@@ -76,7 +78,8 @@ def test_runopsy_tells_what_happened_by_digests() -> None:
     assert [step.status for step in by_number.values()] == [
         "ok", "cut", "ok", "ok", "blocked", "ok", "ok", "error", "ok"]
     assert by_number[4].changes == {"rope": "12"}
-    assert by_number[4].facts == {"input_digest": "sha256:aa", "output_digest": "sha256:bb"}
+    assert by_number[4].facts == {"input_digest": "sha256:aa", "output_digest": "sha256:bb",
+                                  "source": "event_id e3"}
     assert by_number[1].input == "count the stock"
 
 
@@ -232,9 +235,8 @@ def test_who_and_when_gives_each_agent_its_own_view() -> None:
             if event["kind"] == "handoff"] == [("Keeper", "Clerk")]
     assert run.state == "failed"  # as labelled; the labelled step is kept, and not looked at
     assert next(run.events())["fields"]["mistake_step"] == "3"
-    # what the others say is no user's input
-    assert [step.input for step in of_run(run) if step.kind == "input"] == [
-        "What is left?", "You count."]
+    # what the others say is no user's input, and prompts stand in the requests only
+    assert [step.input for step in of_run(run) if step.kind == "input"] == ["What is left?"]
 
 
 def test_steps_of_labelled_sets_are_read_with_their_calls() -> None:
@@ -359,7 +361,7 @@ def test_a_file_of_a_gigabyte_is_refused_unread(command: str, huge: Path,
                                                 capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run([command, str(huge)]) == exits.UNUSABLE
     said = capsys.readouterr().err
-    assert "1073741824 bytes, and no trace of more than 268435456 is read" in said
+    assert "1024 MiB, and no trace of more than 256 MiB is read" in said
     assert len(said.splitlines()) == 1
 
 

@@ -68,6 +68,18 @@ def test_a_malformed_row_is_told_with_its_file(
     assert said in caught.value.message
 
 
+def test_the_list_of_bugs_is_read_from_all_files(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(OLD)
+    (tmp_path / "b.toml").write_text(
+        '[listed]\nbugs = ["12", "r1"]\n[listed.uncovered]\nr1 = "Nobody can see it."\n')
+    assert history.listed(tmp_path) == history.Listed(
+        bugs=("12", "r1"), uncovered={"r1": "Nobody can see it."})
+    assert history.load(tmp_path) == history.load(tmp_path, ["model"])
+    (tmp_path / "c.toml").write_text("[listed]\nbug = []\n")
+    with pytest.raises(PlanError, match=r"c\.toml: .*bug"):
+        history.listed(tmp_path)
+
+
 def test_a_file_that_is_no_toml_is_told(tmp_path: Path) -> None:
     (tmp_path / "rows.toml").write_text("[[rows]")
     with pytest.raises(PlanError, match=r"rows\.toml"):

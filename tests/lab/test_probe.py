@@ -25,7 +25,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[process.Request]:
     """What the worker was asked; each plan's only run times out, ``lost`` is lost."""
     requests: list[process.Request] = []
 
-    def run_plans(python: Path, request: process.Request,
+    def run_plans(python: Path, request: process.Request, workers: int = 1,
                   progress: object = None) -> Iterator[process.Report]:
         requests.append(request)
         for id, plan in request.plans.items():

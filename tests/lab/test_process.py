@@ -202,6 +202,58 @@ def test_leaving_early_ends_the_worker(tmp_path: Path) -> None:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
 
 
+def test_two_workers_share_the_plans_and_report_in_the_plans_order(tmp_path: Path) -> None:
+    found = reports(tmp_path, """
+        hello()
+        for id in ids:
+            say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
+            if id == "c":
+                os._exit(7)
+            done(id)
+        say(footer={"plans": len(ids)})
+    """, "a", "b", "c", "d", "e", workers=2)
+    assert [report.id for report in found] == ["a", "b", "c", "d", "e"]
+    assert [report.id for report in found if report.error is not None] == ["c"]
+    first, second, lost, fourth, fifth = (report.runs[0].phase for report in found)
+    assert first == lost != second == fourth
+    assert fifth not in (first, second)  # what a lost worker left goes to a new one
+
+
+def test_leaving_early_ends_both_workers(tmp_path: Path) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text(PRELUDE + textwrap.dedent("""
+        hello()
+        for id in ids[:1]:
+            say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
+            done(id)
+        threading.Event().wait()
+    """))
+    found = run_plans(Path(sys.executable), Request({id: greeting() for id in "abcd"}, "5"),
+                      worker=worker, workers=2)
+    pids = [int(next(found).runs[0].phase) for _ in range(2)]
+    found.close()
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+
+def test_runs_of_variants_are_told_from_the_plans_own(tmp_path: Path) -> None:
+    seen: list[str] = []
+    (report,) = reports(tmp_path, """
+        hello()
+        run(ids[0])
+        for name in request["plans"][0]["variants"]:
+            say(run={"plan": ids[0], "variant": name, "mode": "run", "phase": "only",
+                     "events": [{"kind": "run_finished", "outcome": "completed"}]})
+        done(ids[0])
+        say(footer={"plans": 1})
+    """, "one", progress=lambda id, where: seen.append(where))
+    assert seen == ["run/only", "sync/only", "hooks/only", "tracing/only"]
+    assert [run.mode for run in report.observation.runs] == ["run"]
+    assert [(varied.name, len(varied.runs)) for varied in report.observation.variants] == [
+        ("sync", 1), ("hooks", 1), ("tracing", 1)]
+
+
 def test_a_kept_worker_answers_request_after_request(tmp_path: Path) -> None:
     script = tmp_path / "worker.py"
     script.write_text(PRELUDE + textwrap.dedent("""

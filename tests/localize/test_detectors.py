@@ -67,8 +67,18 @@ CASES = [
     ("budget", [answer(1, "Max rounds (30) reached.")], [1], [answer(1, "It took 30 rounds.")]),
     ("wording", [answer(1, "x"), tool(2, "cancel", output="Error: no such order", by=1)], [1],
      [answer(1, "x"), tool(2, "cancel", output="Errors: none", by=1)]),
+    ("wording", [answer(1, _PROGRAM), _executed(2, 1, "exitcode: 0 (execution succeeded)\n"
+                                                "Code output: Error: no table")], [1],
+     [answer(1, _PROGRAM), _executed(2, 1, "exitcode: 0 (execution succeeded)\n"
+                                     "Code output: 4 tables, error rate 0")]),
     ("emptiness", [answer(1, _PROGRAM), _executed(2, 1, "[]")], [1],
      [answer(1, _PROGRAM), _executed(2, 1, "[4]")]),
+    ("emptiness", [answer(1, _PROGRAM), _executed(2, 1, "exitcode: 0 (execution succeeded)\n"
+                                                  "Code output: No rows of 1977 were found.")], [1],
+     [answer(1, _PROGRAM), _executed(2, 1, "exitcode: 0 (execution succeeded)\n"
+                                     "Code output: No errors were found in 12 rows.")]),
+    ("emptiness", [answer(1, _PROGRAM), _executed(2, 1, "Could not read the table.")], [1],
+     [answer(1, "x"), tool(2, "find", output="Could not read the table.", by=1, who="Ann")]),
     ("emptiness", [answer(1, "x"), tool(2, "find", output="None", by=1, who="Ann")], [1],
      [answer(1, "x"), tool(2, "think", output="", by=1, thought="hm")]),
     ("apology", [answer(1, "It is 7."), answer(2, "I apologize for the confusion.")], [1],

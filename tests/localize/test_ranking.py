@@ -6,6 +6,7 @@ import pytest
 
 from agentrunproof.localize.ranking import localize
 from agentrunproof.localize.trace import Trace
+from agentrunproof.record.localization import Step
 from tests.localize.made import answer, end, of, task, tool
 
 
@@ -83,8 +84,79 @@ def test_a_score_is_the_sum_of_its_terms_and_the_list_is_in_their_order() -> Non
 
 
 def test_what_is_left_out_is_not_used() -> None:
-    trace = Trace([tool(1, "a", "error"), end(2, "failure")])
+    trace = Trace([tool(1, "a", "error")])
+    assert localize(trace).onset == 1
     assert localize(trace, without={"tool-failure"}).suspects == ()
+
+
+_WORK = "I looked through the list of the shops that you gave me, one by one."
+
+
+def _scores(*steps: Step) -> dict[int, dict[str, int]]:
+    return {suspect.step: {term.name: term.points for term in suspect.terms}
+            for suspect in of(*steps, failed=True).suspects}
+
+
+def test_that_work_came_first_is_no_evidence_beside_evidence() -> None:
+    """Of two failed calls that of the first work is ahead only because it is earlier."""
+    scores = _scores(task(0, "Count."), answer(1, _WORK), tool(2, "executor", "error", by=1),
+                     answer(3, _WORK + " Again."), tool(4, "executor", "error", by=3))
+    assert scores[1] == {"tool-failure": 4}
+    assert scores[3]["tool-failure"] == 4
+
+
+def test_weak_evidence_lifts_the_first_work_no_higher_than_nothing_would() -> None:
+    scores = _scores(task(0, "Count."), answer(1, _WORK), answer(2, _WORK))
+    assert scores[1]["repetition"] == 1
+    assert sum(scores[1].values()) - scores[1].get("last-work", 0) == 2
+
+
+@pytest.mark.parametrize("close", [(), (end(4, "completed"),)])
+def test_the_last_work_is_looked_for_before_the_last_words(close: tuple[Step, ...]) -> None:
+    scores = _scores(task(0, "Count."), answer(1, _WORK), answer(2, _WORK + " All of them."),
+                     answer(3, _WORK + " So we are done now."), *close)
+    assert [step for step, terms in scores.items() if "last-work" in terms] == [2]
+
+
+@pytest.mark.parametrize("close", [(), (end(4, "completed"),)])
+def test_an_end_that_is_recorded_changes_nothing_about_the_answer(close: tuple[Step, ...]) -> None:
+    scores = _scores(task(0, "Which pen?"), answer(1, "It is the **Turquoise Harbinger**, I am "
+                                                   "sure of it without looking it up."),
+                     answer(2, "FINAL ANSWER: Turquoise Harbinger"), answer(3, "TERMINATE"), *close)
+    assert scores[1]["answer"] == 4
+
+
+@pytest.mark.parametrize(("rounds", "points"), [(3, 4), (10, 4), (11, 1)])
+def test_the_last_of_many_tries_is_blamed_less_for_an_answer_from_nowhere(
+        rounds: int, points: int) -> None:
+    steps = [task(0, "Which pen?")]
+    for number in range(1, 2 * rounds, 2):
+        steps += [Step(number=number, kind="handoff", agent="lead", output=f"Look at page {number}",
+                       facts={"to": "web"}),
+                  answer(number + 1, f"{_WORK} This was page {number}.", agent="web")]
+    steps.append(answer(2 * rounds + 1, "FINAL ANSWER: Turquoise Harbinger", agent="lead"))
+    assert _scores(*steps)[2 * rounds]["supply"] == points
+
+
+def test_a_failed_run_has_three_suspects_if_so_many_steps_acted() -> None:
+    """Whoever asked for a call comes before who only said something; what agreed is left out."""
+    steps = [task(0, "Count."), answer(1, _WORK), answer(2, _WORK + " All of them."),
+             answer(3, "I run it."), tool(4, "executor", output="9 rows in all", by=3),
+             answer(5, "Fine."), answer(6, "Fine, too.")]
+    scores = _scores(*steps)
+    assert list(scores)[:2] == [1, 2]
+    assert scores[3] == {"further-work": 0}
+    assert list(_scores(task(0, "Count."), answer(1, _WORK), answer(2, "Fine."))) == [1]
+
+
+@pytest.mark.parametrize(("outcome", "status"), [
+    ("failed", "ONSET"), ("raised", "ONSET"), ("timeout", "ONSET"), ("completed", "HEALTHY"),
+    ("cancelled", "NONE"), ("interrupted", "NONE")])
+def test_a_run_that_says_it_failed_is_taken_at_its_word(outcome: str, status: str) -> None:
+    """Whoever stops a run says nothing about its steps."""
+    steps = [task(0, "Book the flight."), answer(1, "I booked the flight to Oslo for you now.")]
+    assert localize(Trace([*steps, end(2, outcome)])).status == status
+    assert localize(Trace([*steps, end(2, outcome)], failed=True)).status == "ONSET"
 
 
 @pytest.mark.parametrize("steps", [(), (task(0, "Hello"),)])

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from agentrunproof.localize import chat, runopsy
 from agentrunproof.localize.steps import of_events, of_run
 from agentrunproof.localize.trace import MAX_TEXT, clip
 from agentrunproof.record import run_reader
@@ -90,40 +89,28 @@ def test_missing_events_are_counted() -> None:
     assert steps[1].facts == {"lost": "8"}
 
 
-def test_a_conversation_numbers_its_messages_from_0() -> None:
-    steps = chat.of_openai([
-        {"role": "user", "content": "Cancel 7."},
-        {"role": "assistant", "content": None, "tool_calls": [
-            {"id": "c", "function": {"name": "cancel", "arguments": '{"order": 7}'}}]},
-        {"role": "tool", "tool_call_id": "c", "content": "done"}])
-    assert [(step.number, step.kind, step.asked_by) for step in steps] == [
-        (0, "input", None), (1, "answer", None), (2, "tool", 1)]
-    assert (steps[2].tool, steps[2].input) == ("cancel", '{"order": 7}')
+def test_what_people_said_is_taken_from_the_trace_where_it_says_so() -> None:
+    def write(writer: RunWriter) -> None:
+        writer.event("said", agent="user", text="Count.")
+        writer.model_called("m1", "openai.chat", {"model": "x", "messages": [
+            {"role": "system", "content": "Be kind."}, {"role": "user", "content": "Count."}]},
+            agent="Lead", to="Web")
+        writer.model_responded("m1", _chat("Look."))
+        writer.event("handoff", **{"from": "Lead", "to": "Web"})
+        writer.event("said", agent="user", text="Now.")
+        writer.event("tool_started", call="t1", tool="terminal")
+        writer.event("tool_finished", call="t1", output="11")
 
-
-def test_executors_answer_for_whoever_wrote_before_them() -> None:
-    steps = chat.steps([chat.Message("Planner", "the task"), chat.Message("Coder", "print(1)"),
-                        chat.Message("Computer_terminal", "exitcode: 1 (execution failed)")])
-    assert [step.kind for step in steps] == ["input", "answer", "tool"]
-    assert (steps[2].asked_by, steps[2].status) == (1, "error")
-
-
-def test_who_is_spoken_to_makes_a_handoff() -> None:
-    steps = chat.steps([chat.Message("user", "x"), chat.Message("Lead (-> Web)", "look"),
-                        chat.Message("Lead (thought)", "hm")])
-    assert (steps[1].kind, steps[1].agent, steps[1].facts) == ("handoff", "Lead", {"to": "Web"})
-    assert (steps[2].kind, steps[2].agent) == ("answer", "Lead")
-
-
-def test_runopsy_events_are_put_in_the_order_of_their_sequence() -> None:
-    steps = runopsy.steps([
-        {"sequence": 5, "kind": "run_end", "run": {"outcome": "failure"}},
-        {"sequence": 3, "kind": "tool_call", "agent_id": "main",
-         "state_delta": {"endpoint": {"before": None, "after": "staging"}},
-         "tool": {"name": "write", "exit_code": 1, "status": "error"}}])
-    assert [step.number for step in steps] == [3, 5]
-    assert (steps[0].status, steps[0].error, steps[0].changes) == (
-        "error", "exited 1", {"endpoint": "staging"})
+    lines: list[bytes] = []
+    writer = RunWriter(lines.append)
+    writer.start("made up", said=True)
+    write(writer)
+    steps = of_run(run_reader.read(b"".join(lines), "made.jsonl"))
+    # no prompt of the request, and the handoff is the answer that made it
+    assert [(step.kind, step.agent) for step in steps] == [
+        ("start", ""), ("input", "user"), ("handoff", "Lead"), ("input", "user"), ("tool", "")]
+    assert (steps[2].output, steps[2].facts, steps[2].call) == ("Look.", {"to": "Web"}, "m1")
+    assert steps[4].asked_by == 4  # whoever spoke last
 
 
 @pytest.mark.parametrize("length", [10, MAX_TEXT, MAX_TEXT + 1, 10 * MAX_TEXT])

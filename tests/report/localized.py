@@ -33,4 +33,4 @@ def deploy(between: int = 6) -> list[Step]:
 def page(steps: list[Step], *, name: str = "deploy", failed: bool = False) -> str:
     """The page of a run."""
     return localization_page.render(localize(Trace(steps, failed=failed)), steps, name=name,
-                                    file="my run.jsonl", format="run", failed=failed)
+                                    words=["my run.jsonl"], format="run", failed=failed)

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from agentrunproof.errors import RecordError
+from agentrunproof.record.certificate import Certificate
 from agentrunproof.record.events import make
-from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.record.observation import Observation, PhaseRun, VariantRuns
 from agentrunproof.record.result import CheckResult
 from agentrunproof.report.difference import compare, lines
 from tests.plans import certificate, greeting
@@ -68,6 +69,19 @@ def test_a_run_that_one_side_lacks_is_told_with_its_side() -> None:
         (*whole.observation.runs, PhaseRun("run_streamed", "only", (START,)))))
     told = lines(compare(whole, more), "x", "y")
     assert "first divergence: run_streamed/only was run only in b" in told
+
+
+def test_a_variants_run_is_told_by_the_variants_name() -> None:
+    def with_variant(*events: dict[str, object]) -> Certificate:
+        made = certificate(START, END)
+        varied = VariantRuns("hooks", (PhaseRun("run", "only", events),))
+        return replace(made, observation=replace(made.observation, variants=(varied,)))
+
+    found = compare(with_variant(START, END), with_variant(START))
+    assert found.divergence is not None
+    assert (found.divergence.mode, found.divergence.event) == ("hooks", 1)
+    assert "hooks/only was run only in a" in "\n".join(
+        lines(compare(with_variant(START), certificate(START, END)), "x", "y"))
 
 
 def test_checks_that_differ_are_listed_whether_or_not_events_do() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from agentrunproof.lab import releases
@@ -34,8 +35,8 @@ def history() -> History:
 def test_the_table_has_a_row_for_each_bug_with_its_releases_and_report() -> None:
     rows = report.table(history()).splitlines()[2:]
     assert rows[0] == (
-        "| tools | `for-a-while` | `tool_linkage`: `LOST` | 0.8.0 (0.7.0: no such feature) "
-        "| 0.19.4 | 0.20.0 "
+        "| tools | `for-a-while` | `tool_linkage`: `LOST` | universal "
+        "| 0.8.0 (0.7.0: no such feature) | 0.19.4 | 0.20.0 "
         "| [#4322](https://github.com/openai/openai-agents-python/issues/4322) |")
     assert "| 0.0.2 (the first) | 0.0.3 | 0.0.4 | none known |" in rows[1]
     assert len(rows) == 2
@@ -53,3 +54,13 @@ def test_a_bar_reaches_from_the_first_bad_release_to_the_first_fixed_one() -> No
     assert float(long.attrib["width"]) == step * (
         RELEASES.index("0.20.0") - RELEASES.index("0.8.0"))
     assert float(long.attrib["x"]) - float(short.attrib["x"]) == step * RELEASES.index("0.8.0")
+
+
+def test_what_caught_the_rows_is_counted_and_the_share_computed() -> None:
+    rows = [bug("a", "0.0.2", "0.0.3", "0.0.4")] * 2 + [
+        replace(bug("b", "0.0.2", "0.0.3", "0.0.4"), check=check) for check in (
+            "execution_outcome", "session_suite", "relation_hooks", "execution_outcome")]
+    assert report.caught(build("0.1.0", "3.12", rows)) == (
+        "6 rows: 2 by checks that watch every run of every plan, 1 by relations between runs, "
+        "1 by cases of the session suite, 2 by what their plans expect. "
+        "67% are not by expectations alone")

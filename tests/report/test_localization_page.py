@@ -59,7 +59,7 @@ def test_links_lead_to_steps_that_are_shown() -> None:
 
 def test_the_onset_the_symptom_and_the_reasons_are_told() -> None:
     told = " ".join(Tags(page(deploy())).text.split())
-    assert "It started to go wrong at step 3" in told
+    assert "Suspected onset: step 3" in told
     assert "step 14 pytest exited with 1" in told
     assert "environment is 'staging', the task says 'production'" in told
     assert "steps 5 to 12: 8 steps, nothing to suspect; 1 failure that it got over" in told

@@ -149,7 +149,8 @@ def test_a_run_in_this_process_works_inside_a_running_loop():
     from agentrunproof.sdk import here
 
     async def main():
-        return [outcome({"events": run.events}) for run in here.observe(plan('returns = "x"'), 30)]
+        return [outcome({"events": run.events})
+                for run in here.observe(plan('returns = "x"'), 30, {})]
 
     assert asyncio.run(main()) == ["completed"]
 
@@ -161,10 +162,10 @@ def test_a_run_in_this_process_that_blocks_for_real_is_a_timeout(tmp_path, monke
         "import threading\nrelease = threading.Event()\n"
         "def wait() -> str:\n    release.wait(60)\n    return 'late'\n")
     monkeypatch.syspath_prepend(tmp_path)
-    found = list(here.observe(plan('python = "python:blocking_tool:wait"'), 1.0))
+    found = list(here.observe(plan('python = "python:blocking_tool:wait"'), 1.0, {}))
     assert [outcome({"events": run.events}) for run in found] == ["timeout"]
     sys.modules["blocking_tool"].release.set()
-    assert list(here.observe(plan('returns = "x"'), 30)), "the next plan gets its turn"
+    assert list(here.observe(plan('returns = "x"'), 30, {})), "the next plan gets its turn"
 
 
 def test_the_process_keeps_its_own_trace_provider():
@@ -173,7 +174,7 @@ def test_the_process_keeps_its_own_trace_provider():
     from agentrunproof.sdk import here
 
     before = get_trace_provider()
-    list(here.observe(plan('returns = "x"'), 30))
+    list(here.observe(plan('returns = "x"'), 30, {}))
     assert get_trace_provider() is before
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from tests.driven import observe
 
 from agentrunproof.contracts import registry
 from agentrunproof.contracts.base import CheckResult
+from agentrunproof.lab import expected
 from agentrunproof.plan import catalog
-from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.record.matrix import Column
+from agentrunproof.sdk import compat
 
 pytestmark = pytest.mark.sdk
 
@@ -17,16 +20,15 @@ pytestmark = pytest.mark.sdk
 @cache
 def checks(id: str) -> tuple[CheckResult, ...]:
     """What the contracts say of a packaged scenario, driven in this process."""
-    from agentrunproof.sdk.drive import Watch, drive
-
     plan = catalog.load(id)
-    runs = tuple(PhaseRun(run.mode, run.phase, tuple(run.events)) for run in drive(plan, Watch()))
-    return registry.judge(plan, Observation(runs))
+    return registry.judge(plan, observe(plan))
 
 
 @pytest.mark.parametrize("id", catalog.ids())
-def test_a_packaged_scenario_passes(id: str) -> None:
-    failed = [result for result in checks(id) if result.verdict != "PASS"]
+def test_a_packaged_scenario_passes_but_for_known_failures(id: str) -> None:
+    column = Column(sdk=compat.sdk_version(), python="3.12")
+    failed = [result for result in checks(id) if result.verdict != "PASS" and not
+              expected.reason(expected.load(), id, column, result.check, result.code)]
     assert failed == []
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agentrunproof.suites.session import CASES, Backend, Result, SessionSuite, SuiteError, run
+from agentrunproof.suites.session.backends import BACKENDS
 from agentrunproof.suites.session.suite import chosen
 from tests import scripts
 from tests.suites.miniatures import KINDS, miniature
@@ -191,6 +192,21 @@ def test_sessions_of_the_sdk_fail_nothing_but_what_is_known(
     assert [f"{result.case.name}: {result.detail}" for result in results if result.fails] == []
     assert {result.case.name for result in results
             if result.verdict == "UNTESTABLE"} == untestable
+
+
+def test_the_session_in_a_list_is_sound() -> None:
+    assert [result.case.name for result in run(BACKENDS["memory"]()) if result.fails] == []
+
+
+@pytest.mark.parametrize(("backend", "name", "verdict"), [
+    ("memory", "limit-zero", "PASS"), ("memory", "reopen", "UNTESTABLE"),
+    ("conversations", "long-history", "PASS")])
+def test_a_plan_can_call_a_case_by_names(backend: str, name: str, verdict: str) -> None:
+    from agentrunproof.suites.probes import sessions
+
+    came_to = sessions.case(backend, name)
+    assert came_to["verdict"] == verdict
+    assert (came_to["code"] == "OK") == (verdict == "PASS")
 
 
 _KNOWN = {"limit-zero": "by design of this test"}

@@ -121,7 +121,7 @@ def observed(id: str, mode: Mode) -> list[Claim]:
     """All that our own driver sees of a plan, as claims."""
     plan = catalog.load(id)
     runs = [PhaseRun(run.mode, run.phase, tuple(run.events))
-            for run in here.observe(replace(plan, modes=(mode,)), 30.0)]
+            for run in here.observe(replace(plan, modes=(mode,)), 30.0, {})]
     return [Claim(run.phase, fact, value, value) for run in runs
             for fact, value in facts.of(run, plan).items()
             if fact != "hooks" or plan.run.hooks in ("both", "run")]

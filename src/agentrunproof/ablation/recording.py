@@ -14,7 +14,6 @@ from agentrunproof.ablation.subject import Edit
 from agentrunproof.record.ablation import (
     LETTERS,
     Ablation,
-    AblationProducer,
     Arm,
     Claim,
     Group,
@@ -25,6 +24,7 @@ from agentrunproof.record.ablation import (
     leaves_runs,
     leaves_text,
 )
+from agentrunproof.record.document import Program
 
 
 def record(explanation: Explanation, subject: SubjectLine) -> Ablation:
@@ -45,7 +45,7 @@ def record(explanation: Explanation, subject: SubjectLine) -> Ablation:
     required = _required(explanation, outcomes)
     base = derivation.base(outcomes)
     return Ablation(
-        producer=AblationProducer(version=__version__), subject=subject,
+        producer=Program(version=__version__), subject=subject,
         target=_whole(explanation.target.spec),
         decision=_whole(str(explanation.target.recorded)),
         alpha=statistics.decimal(explanation.alpha), budget=explanation.budget,

@@ -34,6 +34,17 @@ class Release:
         """
         return self.certified and self.version == "0.2.10"
 
+    def shows_figures(self, plan: Plan) -> bool:
+        """Whether a run of the plan shows its figures, beyond doubt.
+
+        Up to 0.0.13 a result has no context, so that only a hook of the run sees it.
+        Source: ``agents/result.py`` of 0.0.13 and 0.0.14.
+        """
+        if not self.certified:
+            return False
+        told = tuple(map(int, self.version.split("."))) >= (0, 0, 14)
+        return told or plan.run.hooks in ("both", "run")
+
 
 def read_plan(envelope: Envelope, notes: list[str]) -> Plan:
     """Step 4: read the plan and tie it to the scenario it claims to be."""

@@ -16,7 +16,7 @@ from agentrunproof.checker import streams
 from agentrunproof.checker.binding import Release
 from agentrunproof.checker.judgement import reject
 from agentrunproof.checker.sources import Sources, handoff_functions
-from agentrunproof.plan.items import session_items
+from agentrunproof.plan.items import SERVER_IDS, filtered, response_id, session_items
 from agentrunproof.plan.model import Guardrail, Plan, ToolGuardrail
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -91,6 +91,7 @@ class _Run:
     def check(self) -> None:
         rules: dict[str, Callable[[Event], None]] = {
             "model_called": self._model_call, "hook": self._hook,
+            "input_filtered": self._filter, "context_given": self._context,
             "guardrail_checked": self._guardrail, "handoff": self._handoff,
             "interruption": self._interruption, "state_saved": self._state,
             "state_restored": self._state, "usage": self._usage, "result": self._result,
@@ -131,12 +132,39 @@ class _Run:
                 and set(event["handoffs"]) <= functions
                 and event["output_type"] in {"", *self._plan.types}):
             self._refuse("MODEL_CALL_DIFFERS", "a model was given what the plan does not have")
+        responses = {response_id(phase, agent, n) for phase in self._plan.phases
+                     for agent, turns in phase.script.items() for n in range(len(turns))}
+        if not (event["conversation_id"] in {"", SERVER_IDS["conversation_id"]}
+                and event["previous_response_id"] in {
+                    "", SERVER_IDS["previous_response_id"], *responses}):
+            self._refuse("MODEL_CALL_DIFFERS", "a model was asked to go on from something that "
+                         "nobody gave")
         known = [encode(settings) for settings in (
             self._plan.run.model_settings,
             *(agent.model_settings for agent in self._plan.agents.values()))]
         for name, value in event["settings"].items():
             if not any(canonical.same(value, given.get(name)) for given in known):
                 self._refuse("MODEL_CALL_DIFFERS", f"nobody declares the setting {name}")
+
+    def _context(self, event: Event) -> None:
+        """Somebody of the plan is given the context that the plan declares."""
+        known = {"hook": _HOOKS, "guardrail": self._plan.guardrails, "tool": self._plan.tools,
+                 "tool_guardrail": self._plan.tool_guardrails}.get(event["to"], self._plan.agents)
+        declared = self._plan.context_of(self._plan.phase(self._run.phase))
+        if declared is None or event["name"] not in known:
+            self._refuse("CONTEXT_UNKNOWN", f"no {event['to']} {event['name']} gets a context")
+
+    def _filter(self, event: Event) -> None:
+        """What our filter gave follows from what it was given."""
+        spec = self._plan.run.input_filter
+        if spec is None or event["agent"] not in self._plan.agents:
+            self._refuse("FILTER_DIFFERS", f"no input of {event['agent']} is filtered")
+            return
+        due = filtered(spec, list(event["given"]), event["given_instructions"])
+        error = {} if spec.error is None else {"type": "FilterFailure"} | (
+            {"message": spec.error} if spec.error else {})
+        if (list(event["input"]), event["instructions"]) != due or event["error"] != error:
+            self._refuse("FILTER_DIFFERS", "the filter gave something else than the plan says")
 
     def _hook(self, event: Event) -> None:
         on, scope = event["on"], event["scope"]
@@ -205,6 +233,9 @@ class _Run:
         if source is None or event["to"] not in handoff_functions(
                 self._plan, event["from"]).values():
             self._refuse("HANDOFF_UNKNOWN", f"{event['from']} hands over to {event['to']}")
+        if event["payload"] and not any(handoff.input_type and handoff.to == event["to"]
+                                        for handoff in self._plan.handoffs.values()):
+            self._refuse("HANDOFF_UNKNOWN", f"no handoff to {event['to']} takes an input")
 
     def _interruption(self, event: Event) -> None:
         item = self._sources.made_call(event["call"], event["tool"])

@@ -7,19 +7,21 @@ record that has it otherwise was not written by the driver.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from agentrunproof.checker.binding import Release
 from agentrunproof.checker.judgement import reject
 from agentrunproof.plan import capabilities
-from agentrunproof.plan.items import phase_input
+from agentrunproof.plan.items import phase_input, value_text
 from agentrunproof.plan.model import Phase, Plan
-from agentrunproof.record.events import Event
+from agentrunproof.record.events import Event, make
 from agentrunproof.record.observation import Observation, PhaseRun
 
 _SPANS = ("span_started", "span_finished")
-_NEVER = ("claim", "memory_read", "memory_written")  # kinds of recorded and imported runs only
+#: kinds of recorded and imported runs only
+_NEVER = ("claim", "memory_read", "memory_written", "said")
 _LLM_HOOKS = ("on_llm_end", "on_llm_start")
 _AFTER_RESULT = ("interruption", "state_saved", "state_restored")
 
@@ -56,6 +58,16 @@ def _check_missing(plan: Plan, seen: Observation, release: Release) -> None:
         reject("RUNS_DIFFER", "nothing is run where a capability is missing")
 
 
+def is_whole(plan: Plan, seen: Observation) -> bool:
+    """Whether each phase was run in each mode, of an observation that `check` has let through."""
+    return len(seen.runs) == len(plan.modes) * len(plan.phases)
+
+
+def is_cut_short(seen: Observation) -> bool:
+    """Whether nothing was run after these runs because the last one passed its deadline."""
+    return bool(seen.runs) and _overran(seen.runs[-1])
+
+
 def _overran(run: PhaseRun) -> bool:
     """Whether the run was ended by its deadline: it is reported as it stood."""
     return run.outcome == "timeout" and run.events[-1]["kind"] == "run_finished"
@@ -66,7 +78,10 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, release: Release, *
     kinds = [event["kind"] for event in run.events]
     if kinds.count("run_finished") != 1:
         reject("RUN_END", f"{run.where}: a run finishes once")
-    if set(kinds) & set(_NEVER):
+    if plan.calls:
+        _check_call(run, kinds)
+        return
+    if set(kinds) & {*_NEVER, "call_returned"}:
         reject("RUN_ORDER", f"{run.where}: holds events that no scenario gives")
     end = kinds.index("run_finished")
     if end == len(kinds) - 1 and run.outcome == "timeout" and may_overrun:
@@ -74,7 +89,7 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, release: Release, *
         rest = kinds[:end][kinds.index("stream_event"):] if "stream_event" in kinds else []
     else:
         main, rest = list(run.events[:end + 1]), kinds[end + 1:]
-        _check_ending(plan, run, main, release.certified)
+        _check_ending(plan, run, main, release.shows_figures(plan))
     streamed = rest.count("stream_event")
     if rest[:streamed] != ["stream_event"] * streamed or not set(rest[streamed:]) <= set(_SPANS):
         reject("RUN_ORDER", f"{run.where}: the run comes first, then its stream, then its spans")
@@ -84,6 +99,18 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, release: Release, *
         reject("RUN_ORDER", f"{run.where}: spans come last")
     _check_start(plan, seen, run, main, release)
     _check_outcome(plan, run, main)
+
+
+def _check_call(run: PhaseRun, kinds: list[str]) -> None:
+    """A call gives a value, or raises, or is not back in time; nothing else is seen of it."""
+    due = {"completed": ["call_returned"], "raised": ["raised"], "timeout": []}.get(run.outcome)
+    if due is None or kinds != [*due, "run_finished"]:
+        reject("OUTCOME_DIFFERS", f"{run.where}: a call gives a value or raises")
+    returned, raised = run.last("call_returned"), run.last("raised")
+    if returned is not None and value_text(json.loads(returned["value"])) != returned["value"]:
+        reject("VALUE_MALFORMED", f"{run.where}: a value is JSON text with sorted keys")
+    if raised is not None and make("raised", error=raised["error"]) != raised:
+        reject("RUN_END", f"{run.where}: a call that raises tells nothing of a run")
 
 
 def _check_start(plan: Plan, seen: Observation, run: PhaseRun, main: list[Event],
@@ -203,7 +230,7 @@ def _was_cancelled(phase: Phase, run: PhaseRun) -> bool:
     return bool(count >= phase.cancel.count)
 
 
-def _check_ending(plan: Plan, run: PhaseRun, main: list[Event], certified: bool) -> None:
+def _check_ending(plan: Plan, run: PhaseRun, main: list[Event], shown: bool) -> None:
     """What the driver records after the run: figures, result, states, session, in this order."""
     kinds = [event["kind"] for event in main]
     observed = [n for n, event in enumerate(main)
@@ -216,22 +243,22 @@ def _check_ending(plan: Plan, run: PhaseRun, main: list[Event], certified: bool)
     if not ends:
         _expect_none(run, kinds, (*_AFTER_RESULT[:2], "usage"))
         return
-    _check_figures(run, main, ends[-1], certified)
+    _check_figures(run, main, ends[-1], shown)
     _check_tail(plan, run, main, ends[0])
 
 
-def _check_figures(run: PhaseRun, main: list[Event], end: int, certified: bool) -> None:
+def _check_figures(run: PhaseRun, main: list[Event], end: int, shown: bool) -> None:
     usages = [n for n, event in enumerate(main) if event["kind"] == "usage"]
     event = main[end]
     if event["kind"] == "result":
-        if usages != [end - 1] and (usages or certified):  # old releases may not show them
+        if usages != [end - 1] and (usages or shown):  # old releases may not show them
             reject("RUN_END", f"{run.where}: the figures stand once, before the result")
         return
     told = event["new_items"] is not None
     if told != (event["responses"] is not None) or (not told and event["last_agent"]):
         reject("RUN_END", f"{run.where}: an exception tells all of the run or nothing")
     before = [end - 1] if told else []
-    if run.last("result") is None and usages != before and (usages or certified):
+    if run.last("result") is None and usages != before and (usages or shown):
         reject("RUN_END", f"{run.where}: the figures stand once, before the exception")
 
 

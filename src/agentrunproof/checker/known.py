@@ -47,7 +47,7 @@ def observation_digest(envelope: Envelope) -> str:
     """The digest of what a record says was observed, without others' wording."""
     return canonical.digest_bytes(canonical.rewrite({
         "items": _without_wording(envelope.items), "runs": _without_wording(envelope.runs),
-        "missing": list(envelope.missing)}))
+        "variants": _without_wording(envelope.variants), "missing": list(envelope.missing)}))
 
 
 def _without_wording(value: Any) -> Any:

@@ -12,6 +12,7 @@
     and the end that our driver gives it. Nothing was run where, and only where, the release lacks
     what the plan needs; of a release that we know, exactly what it lacks is called missing, and
     exactly the hooks that it does not have are called unheard.
+    The same holds for each variant that follows from the plan and its own runs.
  8. Provenance: model answers are the script's, tool results the declared ones, and every item
     comes from the plan, from a tool or from the SDK where the plan leaves the text to it.
  9. Coherence: sessions hold what was written to them, hooks, guardrails, streams, spans and
@@ -31,12 +32,12 @@ from __future__ import annotations
 from typing import Any
 
 from agentrunproof import canonical
-from agentrunproof.checker import binding, coherence, course, known, provenance
+from agentrunproof.checker import binding, coherence, course, known, provenance, variants
 from agentrunproof.checker.judgement import Judgement, refused, reject
 from agentrunproof.contracts import registry
 from agentrunproof.errors import AgentRunProofError
 from agentrunproof.plan.model import Plan
-from agentrunproof.record import certificate, table
+from agentrunproof.record import certificate
 from agentrunproof.record.certificate import Envelope
 from agentrunproof.record.document import id_of
 from agentrunproof.record.observation import Observation
@@ -78,11 +79,12 @@ def _steps(data: bytes, found: dict[str, Any], reproduced: bool | None
     notes: list[str] = []
     plan = binding.read_plan(envelope, notes)                                                # 4
     release = binding.check_producer(envelope, notes)                                        # 5
-    seen = table.resolve(list(envelope.items), list(envelope.runs), envelope.missing)        # 6
-    course.check(plan, seen, release)                                                        # 7
-    private = envelope.profile == "private"
-    underived = provenance.check(plan, seen, release, private=private)                       # 8
-    coherence.check(plan, seen, release, private=private)                                    # 9
+    seen = certificate.observed(envelope)                                                    # 6
+    private, underived = envelope.profile == "private", 0
+    for varied, runs in variants.parts(plan, seen):
+        course.check(varied, runs, release)                                                  # 7
+        underived += provenance.check(varied, runs, release, private=private)                # 8
+        coherence.check(varied, runs, release, private=private)                              # 9
     _compare(known.is_known(envelope, release), reproduced, notes)                          # 10
     _judge(plan, seen, envelope)                                                     # 11 and 12
     return Judgement(valid=True, code="OK", verdict=envelope.verdict, checks=envelope.checks,

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentrunproof.plan.items import (
+    filtered,
     handoff_tool_name,
     item_text,
     model_item,
@@ -138,6 +139,8 @@ def _declared_items(plan: Plan) -> Iterator[Item]:
         yield {"role": "user", "content": call}
     if plan.run.on_max_turns is not None:  # the SDK gives such a message this id
         yield model_item(Declared(say=plan.run.on_max_turns), "") | {"id": "__fake_id__"}
+    if plan.run.input_filter is not None:
+        yield from filtered(plan.run.input_filter, [], "")[0]
 
 
 def _nested_inputs(plan: Plan) -> Iterator[str]:
@@ -254,7 +257,7 @@ def error_patterns(plan: Plan) -> dict[str, re.Pattern[str]]:
     outcomes = [outcome for tool in plan.tools.values() for outcome in tool.outcomes]
     turns = [plan.run.max_turns, *(phase.max_turns for phase in plan.phases),
              *(tool.max_turns for tool in plan.tools.values()), 10]  # 10: the SDK's default
-    hook = plan.run.hook_error
+    hook, sieve = plan.run.hook_error, plan.run.input_filter
     decided = [d.call for phase in plan.phases if phase.resume for d in phase.resume.decisions]
     patterns = {
         "ToolFailure": _one_of([o.error for o in outcomes if o.error is not None]),
@@ -264,6 +267,7 @@ def error_patterns(plan: Plan) -> dict[str, re.Pattern[str]]:
         "HandoffFailure": _one_of([h.error for h in plan.handoffs.values()
                                    if h.error is not None]),
         "HookFailure": _one_of([hook.message] if hook is not None else []),
+        "FilterFailure": _one_of([sieve.error] if sieve is not None and sieve.error else []),
         "ScriptExhausted": rf"the script of agent ({agents}) holds no further turn",
         "NotPaused": rf"phase ({phases}) left no (paused state|history to follow)",
         "NotPending": rf"call ({_one_of(decided)}) does not wait for a decision",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentrunproof.cli import runs
+from agentrunproof.cli import runs, traces
 from agentrunproof.cli.output import Progress, note, results_only
 from agentrunproof.errors import RecordError
 from agentrunproof.shape import nearest
@@ -45,6 +45,7 @@ WorkersOption = Annotated[int | None, typer.Option(
     "--workers", metavar="N", help="Model calls at once; 8 unless the model is on this machine.")]
 ExecutorOption = Annotated[str | None, typer.Option(
     "--executor", metavar="URI", help="Where model calls are made: dask://HOST:PORT, a scheduler.")]
+RunOption = Annotated[str, typer.Option("--run", metavar="ID", help=traces.RUN_HELP)]
 SkipBadLinesOption = Annotated[bool, typer.Option(
     "--skip-bad-lines", help="Leave lines that cannot be read out.")]
 
@@ -93,7 +94,8 @@ class Chosen:
         return f"{self.call.id} of {PurePath(self.run.file).stem}"
 
 
-def chosen(word: str, target: str | None, call: str | None, *, skip_bad: bool = False) -> Chosen:
+def chosen(word: str, target: str | None, call: str | None, *, skip_bad: bool = False,
+           run: str = "") -> Chosen:
     """The recorded call that a user means.
 
     Args:
@@ -101,13 +103,14 @@ def chosen(word: str, target: str | None, call: str | None, *, skip_bad: bool = 
         target: what the model decided; `any` unless given.
         call: which call; unless given, the last one whose recorded decision is the target.
         skip_bad: leave lines of the run that cannot be read out.
+        run: which run to take, of several in the file.
 
     Raises:
         AblationError: the target has no known form.
         RecordError: there is no such run or call, or none that decided so.
     """
     check_target(target)
-    return of_run(runs.load(word, skip_bad=skip_bad), target or "any", call)
+    return of_run(runs.load(word, skip_bad=skip_bad, run=run), target or "any", call)
 
 
 def check_target(target: str | None) -> None:

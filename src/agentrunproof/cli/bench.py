@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentrunproof.cli import localizing
 from agentrunproof.cli.output import Progress, lines, table
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ app = typer.Typer(help="Measure this tool on generated cases.", rich_markup_mode
 
 _HEAD = (f"{'kind':22} {'cases':>5} {'head':>5} {'exact':>5} {'false':>5} {'open':>4} "
          f"{'calls':>6} {'most':>4} {'ms/call':>8}")
+
+
+app.command("localize")(localizing.bench_localize)
 
 
 @app.callback()

@@ -5,69 +5,50 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from agentrunproof import __version__
-from agentrunproof.cli import (
-    bench,
-    bisecting,
-    certificates,
-    checking,
-    evidence,
-    exits,
-    fixing,
-    importing,
-    localizing,
-    matrices,
-    matrix,
-    mcp,
-    odds,
-    probing,
-    releases,
-    runs,
-    scenarios,
-    viewing,
-    why,
-    written_tests,
-)
+from agentrunproof.cli import exits
 from agentrunproof.cli.output import lines, note
 from agentrunproof.errors import AgentRunProofError
 
-# Rich would take longer to import than most commands take to run.
-app = typer.Typer(name="agentrunproof", rich_markup_mode=None, pretty_exceptions_enable=False,
-                  context_settings={"help_option_names": ["-h", "--help"]})
-
-app.command("list-scenarios")(scenarios.list_scenarios)
-app.command("explain")(scenarios.explain)
-app.command("probe")(probing.probe)
-app.command("check-certificate")(certificates.check_certificate)
-app.command("diff")(certificates.diff)
-app.command("matrix", cls=matrix.WithCommand)(matrix.matrix)
-app.command("merge")(matrices.merge)
-app.command("check-matrix")(matrices.check_matrix)
-app.command("check-history-matrix")(evidence.check_history_matrix)
-app.command("check-bundle")(evidence.check_bundle)
-app.command("check-sums")(evidence.check_sums)
-app.command("bisect", cls=matrix.WithCommand)(bisecting.bisect)
-app.command("why")(why.why)
-app.command("odds")(odds.odds)
-app.command("rerun")(odds.rerun)
-app.command("fix")(fixing.fix)
-app.command("test")(written_tests.write)
-app.command("localize")(localizing.localize)
-app.command("check-localization")(localizing.check_localization)
-app.command("releases")(releases.releases)
-app.command("runs")(runs.runs)
-app.command("show")(runs.show)
-app.command("view")(viewing.view)
-app.command("import")(importing.import_trace)
-app.command("mcp")(mcp.mcp)
-app.command("schema")(scenarios.schema)
-bench.app.command("localize")(localizing.bench_localize)
-app.add_typer(bench.app, name="bench")
-app.add_typer(checking.app, name="check")
+#: Each command with its function; the modules are those of `agentrunproof.cli`. A command line
+#: imports the module of its own command: all of them take longer than most commands run.
+COMMANDS = {
+    "list-scenarios": "scenarios:list_scenarios",
+    "explain": "scenarios:explain",
+    "probe": "probing:probe",
+    "check-certificate": "certificates:check_certificate",
+    "diff": "certificates:diff",
+    "matrix": "matrix:matrix",
+    "merge": "matrices:merge",
+    "check-matrix": "matrices:check_matrix",
+    "check-history-matrix": "evidence:check_history_matrix",
+    "check-bundle": "evidence:check_bundle",
+    "check-sums": "evidence:check_sums",
+    "bisect": "bisecting:bisect",
+    "why": "why:why",
+    "odds": "odds:odds",
+    "rerun": "odds:rerun",
+    "fix": "fixing:fix",
+    "test": "written_tests:write",
+    "localize": "localizing:localize",
+    "check-localization": "localizing:check_localization",
+    "releases": "releases:releases",
+    "runs": "runs:runs",
+    "show": "runs:show",
+    "view": "viewing:view",
+    "import": "importing:import_trace",
+    "mcp": "mcp:mcp",
+    "schema": "scenarios:schema",
+}
+#: Groups of commands, each an application of its own.
+GROUPS = {"bench": "bench:app", "check": "checking:app"}
+#: Those whose words after ``--`` are somebody else's command line.
+_WITH_COMMAND = ("matrix", "bisect")
 
 #: What typer raises for wrong usage (its public names are subclasses).
 _UsageError: Any = typer.BadParameter.__base__
@@ -79,7 +60,27 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+def application(command: str | None = None) -> typer.Typer:
+    """The command line: all of it, or as much as one command or group needs."""
+    # Rich would take longer to import than most commands take to run.
+    made = typer.Typer(name="agentrunproof", rich_markup_mode=None, pretty_exceptions_enable=False,
+                       context_settings={"help_option_names": ["-h", "--help"]})
+    made.callback()(_options)
+    for name, place in COMMANDS.items():
+        if command in (None, name):
+            cls = _named("matrix:WithCommand") if name in _WITH_COMMAND else None
+            made.command(name, cls=cls)(_named(place))
+    for name, place in GROUPS.items():
+        if command in (None, name):
+            made.add_typer(_named(place), name=name)
+    return made
+
+
+def _named(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"agentrunproof.cli.{module}"), name)
+
+
 def _options(
     version: Annotated[bool, typer.Option(
         "--version", help="Print the version.", is_eager=True, callback=_print_version)] = False,
@@ -97,7 +98,9 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):  # no title may fail in an ASCII terminal
             stream.reconfigure(errors="backslashreplace")
     try:
-        command = typer.main.get_command(app)
+        first = next(iter(arguments), "")
+        known = first in COMMANDS or first in GROUPS
+        command = typer.main.get_command(application(first if known else None))
         code = command.main(list(arguments), prog_name="agentrunproof", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):

@@ -48,6 +48,7 @@ def fix(
     deterministic: asking.DeterministicOption = None,
     workers: asking.WorkersOption = None,
     executor: asking.ExecutorOption = None,
+    run_id: asking.RunOption = "",
     skip_bad_lines: asking.SkipBadLinesOption = False,
     dry: Annotated[bool, typer.Option(
         "--dry", help="Only show what would be tried; no model is called.")] = False,
@@ -62,7 +63,7 @@ def fix(
     if only_own and not asked.own:
         raise typer.BadParameter("--only-own: there is no --add-system, --system-file, --replace "
                                  "or --drop")
-    chosen = asking.chosen(run, target, call, skip_bad=skip_bad_lines)
+    chosen = asking.chosen(run, target, call, skip_bad=skip_bad_lines, run=run_id)
     options = asking.Options(model=model, base_url=base_url, key_variable=key_variable,
                              deterministic=deterministic, workers=workers, executor=executor)
     tests = None if write_test is None else written_tests.prepared(

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentrunproof.cli import asking, runs
+from agentrunproof.cli import asking, runs, traces
 from agentrunproof.cli.asking import Chosen
 from agentrunproof.cli.output import lines, note, paint
 from agentrunproof.errors import RecordError
@@ -23,16 +23,17 @@ class Job:
     step: int
     chosen: Chosen
 
-    def command(self, word: str, options: asking.Options) -> str:
-        """The line that makes regression tests of the cause that was found."""
+    def command(self, words: list[str], options: asking.Options) -> str:
+        """The line that makes regression tests of the cause that was found in the run that the
+        user named with these words."""
         label = re.sub(r"\W+", "_", Path(self.chosen.run.file).stem.lower()).strip("_")[:40]
-        parts = ["agentrunproof", "fix", word, self.chosen.target.spec,
+        parts = ["agentrunproof", "fix", words[0], self.chosen.target.spec, *words[1:],
                  "--call", self.chosen.call.id, *options.words(),
                  "--write-test", f"test_{label}_step_{self.step}.py"]
         return shlex.join(parts)
 
 
-def of_step(word: str, number: int, *, skip_bad: bool) -> Job:
+def of_step(word: str, number: int, *, skip_bad: bool, run: str = "") -> Job:
     """The call behind a step, by its number.
 
     Raises:
@@ -43,8 +44,8 @@ def of_step(word: str, number: int, *, skip_bad: bool) -> Job:
     from agentrunproof.localize.steps import of_run
     from agentrunproof.localize.trace import Trace
 
-    run = runs.load(word, skip_bad=skip_bad)
-    trace = Trace(of_run(run))
+    read = runs.load(word, skip_bad=skip_bad, run=run)
+    trace = Trace(of_run(read))
     if number not in trace.place:
         raise RecordError("LOCALIZE_STEP", f"{word}: there is no step {number}: it has "
                           f"{len(trace)}", "localize --html shows them; a model call is named by "
@@ -54,10 +55,10 @@ def of_step(word: str, number: int, *, skip_bad: bool) -> Job:
         raise RecordError("LOCALIZE_CALL", f"{word}: no model call is known to be behind step "
                           f"{number} ({trace.steps[trace.place[number]].kind})",
                           "--call names a model call; show lists them")
-    return Job(number, asking.of_run(run, found.target, found.call))
+    return Job(number, asking.of_run(read, found.target, found.call))
 
 
-def of_localization(word: str, *, failed: bool, skip_bad: bool) -> list[Job]:
+def of_localization(word: str, *, failed: bool, skip_bad: bool, run: str = "") -> list[Job]:
     """The calls behind the candidates of a run's localization, the likeliest first; none if there
     is no onset, which is then told.
 
@@ -70,15 +71,15 @@ def of_localization(word: str, *, failed: bool, skip_bad: bool) -> list[Job]:
     from agentrunproof.localize.trace import Trace
     from agentrunproof.report import localization as report
 
-    run = runs.load(word, skip_bad=skip_bad)
-    trace = Trace(of_run(run), failed=failed)
+    read = runs.load(word, skip_bad=skip_bad, run=run)
+    trace = Trace(of_run(read), failed=failed)
     result = ranking.localize(trace)
     if not result.suspects:
-        lines(report.lines(result, trace.steps, word, paint()))
+        lines(report.lines(result, trace.steps, traces.words(word, run), paint()))
         return []
     found = list(leads.leads(trace, result))
-    jobs = [Job(one.step, asking.of_run(run, one.target, one.call)) for one in found
-            if run.call(one.call).state == "answered"]
+    jobs = [Job(one.step, asking.of_run(read, one.target, one.call)) for one in found
+            if read.call(one.call).state == "answered"]
     if not jobs:
         raise RecordError("LOCALIZE_CALL", f"{word}: no model call that got an answer is known to "
                           f"be behind any of {len(result.suspects)} candidates",

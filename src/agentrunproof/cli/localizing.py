@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentrunproof.cli import exits, traces
-from agentrunproof.cli.output import lines, note, paint, table
+from agentrunproof.cli.output import Progress, lines, note, paint, table
 from agentrunproof.errors import AgentRunProofError, RecordError
 
 if TYPE_CHECKING:
     from agentrunproof.localize.datasets import Case
     from agentrunproof.record.localization import Step
     from agentrunproof.record.run import Run
+    from agentrunproof.record.told_run import ToldRun
 
 
 def localize(
@@ -54,13 +56,13 @@ def localize(
         result = ranking.localize(Trace(steps, failed=failed))
         status = result.status
         if page is not None:
-            text = localization_page.render(result, steps, name=name, file=file, format=read_as,
-                                            failed=failed)
+            text = localization_page.render(result, steps, name=name, format=read_as,
+                                            words=traces.words(file, run), failed=failed)
             store.write(page, text.encode("utf-8"))
             page.chmod(0o600)  # as the run itself, of which it quotes
             note(f"written: {page}")
         if not as_json:
-            lines(report.lines(result, steps, file, paint()))
+            lines(report.lines(result, steps, traces.words(file, run), paint()))
     if as_json or out is not None:
         record = recording.record(steps, name=name, format=read_as, version=__version__,
                                   failed=failed)
@@ -117,33 +119,41 @@ def check_localization(
 
 def bench_localize(
     dataset: Annotated[list[Path] | None, typer.Option(
-        "--dataset", metavar="FILE", help="Labelled runs: steps or messages with their onset, "
-        "Who&When, runopsy_bench; default: the set in the package. May be given again.")] = None,
+        "--dataset", metavar="PATH", help="A file of labelled runs, or the folder of a set: "
+        "Who&When, AgentRx, TRAIL, runopsy_bench, steps or messages with their onset; default: the "
+        "set in the package. May be given again.")] = None,
     compare: Annotated[bool, typer.Option(
         "--compare", help="Beside ours, the simple strategies and chance.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Score the onset that localize names against labels: exact steps, nothing nearer."""
+    from agentrunproof.cli import labelled
     from agentrunproof.localize import datasets
-    from agentrunproof.record import store
     from agentrunproof.report import localize_bench as report
-    from agentrunproof.runs import folder
+    from agentrunproof.report import text
 
-    sets = [(path.name, datasets.read(store.read(path, max_bytes=folder.MAX_BYTES), str(path)))
-            for path in dataset or ()] or [
-        (datasets.PACKAGED, datasets.read(datasets.packaged(), datasets.PACKAGED))]
     found: list[dict[str, Any]] = []
-    for name, cases in sets:
-        for part, of in _parts(cases):
+    progress = Progress()
+    for path in dataset or (None,):
+        name = path.name or str(path) if path else datasets.PACKAGED
+        read = datasets.read_all(labelled.files(path) if path else {name: datasets.packaged()},
+                                 partial(progress.step, name))
+        for part, of in _parts(read.cases):
             scores = _scores(of, compare)
+            progress.clear()
             wrong = sum(case.onset is not None for case in of)
             found.append({"dataset": name, "part": part, "runs": len(of), "went_wrong": wrong,
+                          "not_scored": [vars(one) for one in read.left],
                           "scores": [one.to_json() for one in scores]})
             if not as_json:
                 lines(report.lines(f"{name}, {part}: {wrong} went wrong, {len(of) - wrong} "
                                    "healthy", scores))
+        if not as_json:
+            lines(report.left(read.left, read.notes))
     if as_json:
         table(found)
+    else:
+        lines(text.wrap(report.LEGEND, ""))
     return exits.OK
 
 
@@ -184,26 +194,21 @@ def _steps(word: str, format: str, skip_bad: bool, run_id: str = ""
     else:
         run, read_as, notes = _run(data, word, format, skip_bad, run_id)
         name, steps = run.name, of_run(run)
-    if not any(step.kind in ("answer", "tool") for step in steps):
+    if not any(step.kind in ("answer", "handoff", "tool") for step in steps):
         raise RecordError("LOCALIZE_EMPTY", f"{word}: there is no step in it: neither a model nor "
                           "a tool was called", "record or export the run with its calls")
     return name, read_as, steps, notes
 
 
 def _run(data: bytes, name: str, format: str, skip_bad: bool, run_id: str
-         ) -> tuple[Run, str, tuple[str, ...]]:
-    """A recorded run, or what a trace of another tool becomes; its format, and notes."""
-    from agentrunproof.record import run_reader
-    from agentrunproof.record.run_writer import SCHEMA
+         ) -> tuple[Run | ToldRun, str, tuple[str, ...]]:
+    """A recorded run, or what a trace of another tool tells; its format, and notes."""
+    from agentrunproof.importers import detect, draft
+    from agentrunproof.record.run import Run
 
-    if format in ("auto", "run") and SCHEMA.encode() in data[:4096] \
-            and not run_id:
-        run = run_reader.read(data, name, skip_bad=skip_bad)
-        return run, "run", run.notes
-    from agentrunproof.importers import detect
-
-    imported = detect.read(data, name, format, skip_bad=skip_bad, run=run_id)
-    return run_reader.read(imported.data, name), imported.format, imported.notes
+    read_as, found = detect.understand(data, name, format, skip_bad=skip_bad, run=run_id)
+    return found if isinstance(found, Run) else draft.told(found, imported_from=read_as), \
+        read_as, tuple(found.notes)
 
 
 def _of_certificate(data: bytes, name: str

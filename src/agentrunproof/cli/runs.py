@@ -68,19 +68,24 @@ def show(
     return exits.OK
 
 
-def load(word: str, *, skip_bad: bool = False) -> Run:
+def load(word: str, *, skip_bad: bool = False, run: str = "") -> Run:
     """The recorded run that a user means: one of ours, or another tool's trace.
+
+    Args:
+        word: the user's word for its file.
+        skip_bad: leave lines that cannot be read out.
+        run: which run to take, of several in the file.
 
     Raises:
         RecordError: there is none, or it cannot be read.
     """
     from agentrunproof.runs import folder
 
-    return read(folder.find(word), skip_bad=skip_bad)
+    return read(folder.find(word), skip_bad=skip_bad, run=run)
 
 
-def read(path: Path, *, skip_bad: bool = False) -> Run:
-    """The run in a file of ours or of another tool.
+def read(path: Path, *, skip_bad: bool = False, run: str = "") -> Run:
+    """The run in a file of ours or of another tool; `load` says what the rest means.
 
     Raises:
         RecordError: what `runs.folder.load` and `importers.detect.read` say.
@@ -90,13 +95,13 @@ def read(path: Path, *, skip_bad: bool = False) -> Run:
 
     data = traces.read(path)
     if path.suffix == folder.SUFFIX and _begins_a_run(data):
-        return run_reader.read(data, str(path), skip_bad=skip_bad)
+        return run_reader.read(data, str(path), skip_bad=skip_bad, run=run)
     from agentrunproof.importers import detect
 
-    imported = detect.read(data, str(path), skip_bad=skip_bad)
-    run = run_reader.read(imported.data, str(path))
-    run.notes = (*imported.notes, *run.notes)
-    return run
+    imported = detect.read(data, str(path), skip_bad=skip_bad, run=run)
+    made = run_reader.read(imported.data, str(path))
+    made.notes = (*imported.notes, *made.notes)
+    return made
 
 
 def _begins_a_run(data: bytes) -> bool:

@@ -46,6 +46,7 @@ def why(
     pieces: Annotated[bool, typer.Option(
         "--pieces", help="List the pieces of the request with their ids; no model is called.")
     ] = False,
+    run: asking.RunOption = "",
     skip_bad_lines: asking.SkipBadLinesOption = False,
     check: Annotated[str | None, typer.Option(
         metavar="NAME", help="Plans: the failed check to look into.")] = None,
@@ -71,7 +72,7 @@ def why(
                "--key-variable": key_variable, "--deterministic": deterministic,
                "--workers": workers, "--executor": executor, "--no-cache": no_cache,
                "--no-ask": no_ask, "--dry": dry, "--pieces": pieces,
-               "--skip-bad-lines": skip_bad_lines}
+               "--run": run, "--skip-bad-lines": skip_bad_lines}
     of_plan = {"--check": check, "--sdk": sdk, "--good": good, "--python": python,
                "--allow-python": allow_python}
     kind = _kind(subject)
@@ -91,7 +92,7 @@ def why(
     return why_call.why_call(subject, why_call.Asked(
         target=target, call=call, from_localization=from_localization, failed=failed,
         budget=budget, alpha=alpha, ask_model=not no_ask,
-        cached=not no_cache, dry=dry, pieces=pieces, skip_bad=skip_bad_lines, out=out,
+        cached=not no_cache, dry=dry, pieces=pieces, run=run, skip_bad=skip_bad_lines, out=out,
         as_json=as_json, rerun=asking.Options(
             model=model, base_url=base_url, key_variable=key_variable,
             deterministic=deterministic, workers=workers, executor=executor)))

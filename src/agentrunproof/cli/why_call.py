@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from agentrunproof.cli import ablations, asking, exits, leads, runs
+from agentrunproof.cli import ablations, asking, exits, leads, runs, traces
 from agentrunproof.cli.asking import Chosen
 from agentrunproof.cli.output import Progress, flush, lines, note
 from agentrunproof.errors import AgentRunProofError, RecordError
@@ -41,6 +41,7 @@ class Asked:
     cached: bool
     dry: bool
     pieces: bool
+    run: str
     skip_bad: bool
     out: Path | None
     as_json: bool
@@ -79,7 +80,7 @@ def why_call(word: str, asked: Asked) -> int:
             budget -= made.spent
             if status == "CAUSE" and job.step and not asked.as_json:
                 lines(["", "make it a regression test:",
-                       f"  {job.command(word, asked.rerun)}"])
+                       f"  {job.command(traces.words(word, asked.run), asked.rerun)}"])
             if status not in ("NONE", "UNSTABLE") or number + 1 == len(jobs):
                 return exits.of_verdict(status)
             if budget < leads.LEAST:
@@ -92,10 +93,12 @@ def why_call(word: str, asked: Asked) -> int:
 def _chosen(word: str, asked: Asked) -> list[leads.Job]:
     """The calls to be explained: the one that is named, or those that are suspected."""
     if asked.from_localization:
-        return leads.of_localization(word, failed=asked.failed, skip_bad=asked.skip_bad)
+        return leads.of_localization(word, failed=asked.failed, skip_bad=asked.skip_bad,
+                                     run=asked.run)
     if asked.target is not None and asked.target.isdecimal() and asked.call is None:
-        return [leads.of_step(word, int(asked.target), skip_bad=asked.skip_bad)]
-    return [leads.Job(0, asking.chosen(word, asked.target, asked.call, skip_bad=asked.skip_bad))]
+        return [leads.of_step(word, int(asked.target), skip_bad=asked.skip_bad, run=asked.run)]
+    return [leads.Job(0, asking.chosen(word, asked.target, asked.call, skip_bad=asked.skip_bad,
+                                       run=asked.run))]
 
 
 def _explained(job: Job, asked: Asked, budget: int, alpha: Fraction, target: Path) -> str:
@@ -215,8 +218,9 @@ def _tell(job: Job, target: Path, as_json: bool) -> str:
 
 def _of_folder(folder: Path, asked: Asked, budget: int, alpha: Fraction) -> int:
     """Explain each run of a folder in which the model decided so, a line for each."""
-    if asked.dry or asked.pieces or asked.call or asked.out or asked.from_localization:
-        raise typer.BadParameter(f"{folder} is a folder of runs: --dry, --pieces, --call, "
+    if asked.dry or asked.pieces or asked.call or asked.out or asked.from_localization \
+            or asked.run:
+        raise typer.BadParameter(f"{folder} is a folder of runs: --dry, --pieces, --call, --run, "
                                  "--from-localization and --out are about one of them")
     asking.check_target(asked.target)
     target = ablations.prepared(None)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from agentrunproof.plan.model import Plan
-from agentrunproof.record.observation import Observation
+from agentrunproof.record.events import Event
+from agentrunproof.record.observation import Observation, PhaseRun
 from agentrunproof.record.result import OK as OK
 from agentrunproof.record.result import CheckResult as CheckResult
 
@@ -39,6 +40,9 @@ class Contract:
         codes: each code a violation may carry, with its meaning.
         applies: whether the plan and what was observed call for this check at all.
         violations: the breaches, in a fixed order; an `Unobserved` says it can't be told.
+        of_calls: whether it judges plans of calls as well; the others judge runs.
+        of_sent: whether it judges what models were sent. The others judge what the run had ready
+            for them, before a filter of the plan's (`Run.input_filter`) changed it.
     """
 
     name: str
@@ -47,6 +51,8 @@ class Contract:
     codes: dict[str, str]
     applies: Callable[[Plan, Observation], bool]
     violations: Callable[[Plan, Observation], Iterator[Violation | Unobserved]]
+    of_calls: bool = False
+    of_sent: bool = False
 
 
 def judge_one(contract: Contract, plan: Plan, seen: Observation) -> CheckResult | None:
@@ -54,7 +60,9 @@ def judge_one(contract: Contract, plan: Plan, seen: Observation) -> CheckResult 
 
     The first violation names code and place; `also` counts the others.
     """
-    if not contract.applies(plan, seen):
+    if plan.run.input_filter is not None and not contract.of_sent:
+        seen = seen.mapped(_before_the_filter)
+    if (plan.calls and not contract.of_calls) or not contract.applies(plan, seen):
         return None
     found = list(contract.violations(plan, seen))
     broken = [item for item in found if isinstance(item, Violation)]
@@ -65,3 +73,18 @@ def judge_one(contract: Contract, plan: Plan, seen: Observation) -> CheckResult 
     if found:
         return CheckResult(contract.name, "UNTESTABLE", found[0].code, "", found[0].detail)
     return CheckResult(contract.name, "PASS", OK)
+
+
+def _before_the_filter(run: PhaseRun) -> PhaseRun:
+    """The run with each model called with what was ready for it, before the filter."""
+    ready: dict[tuple[str, str], Event] = {}
+    events = []
+    for event in run.events:
+        lane = event.get("agent", ""), event.get("parent", "")
+        if event["kind"] == "input_filtered":
+            ready[lane] = event
+        elif event["kind"] == "model_called" and lane in ready:
+            event = event | {"input": ready[lane]["given"],
+                             "instructions": ready[lane]["given_instructions"]}
+        events.append(event)
+    return PhaseRun(run.mode, run.phase, tuple(events))

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.plan.model import Cancel, Plan
-from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.contracts.reading import turns_seen
+from agentrunproof.plan.model import Plan
+from agentrunproof.record.observation import Observation
 
 
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
@@ -23,23 +24,11 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
         cancel = plan.phase(run.phase).cancel
         if cancel is None or run.outcome == "timeout":
             continue
-        begun = _turns_seen(run, cancel)
+        begun = turns_seen(run, cancel)
         called = sum(1 for event in run.of("model_called") if not event["parent"])
         if begun is not None and called > begun:
             yield Violation("TURN_AFTER_CANCEL", run.where, f"the consumer cancelled in turn "
                             f"{begun}, the model was called {called} times")
-
-
-def _turns_seen(run: PhaseRun, cancel: Cancel) -> int | None:
-    """How many responses the consumer had seen begin when it cancelled; None if it never did."""
-    begun = seen = 0
-    for event in run.of("stream_event"):
-        begun += event["count"] if event["name"] == "response.created" else 0
-        name = "agent_updated_stream_event" if event["type"] == "agent" else event["name"]
-        seen += event["count"] if name == cancel.when else 0
-        if seen >= cancel.count:
-            return max(begun, 1)  # the first turn begins with the run
-    return None
 
 
 CONTRACT = Contract(

@@ -7,7 +7,8 @@ exceed the max_turns passed, we raise a MaxTurnsExceeded exception."
 (https://openai.github.io/openai-agents-python/running_agents/#the-agent-loop)
 
 What that means for one plan is written in each phase's `expect`; what is left out there is not
-judged here.
+judged here. A phase that calls a function is judged by what that gives. It says `Lacking` of a
+release without the feature it is about.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import Item, output_text, pending, words
 from agentrunproof.plan.items import label
-from agentrunproof.plan.model import ExpectedOutcome, Plan
+from agentrunproof.plan.model import ExpectedOutcome, Phase, Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
 Found = Iterator[Violation | Unobserved]
@@ -31,19 +32,23 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             if run is None or not run.outcome:
                 yield Violation("PHASE_NOT_RUN", f"{mode}/{phase.id}", "the phase did not end")
                 continue
-            yield from _ending(phase.expect, run)
+            yield from _ending(phase, run)
             yield from _counts(phase.expect, run)
             yield from _contents(phase.expect, run)
 
 
-def _ending(expect: ExpectedOutcome, run: PhaseRun) -> Found:
+def _ending(phase: Phase, run: PhaseRun) -> Found:
+    expect = phase.expect
+    raised = run.last("raised")
+    if phase.call is not None and raised and raised["error"].get("type") == "Lacking":
+        yield Unobserved("FEATURE_UNOBSERVED", f"{run.where}: {raised['error'].get('message', '')}")
+        return
     if run.outcome != expect.outcome:
         code = "TIMEOUT" if run.outcome == "timeout" else "OUTCOME_DIFFERS"
         why = "".join(f" ({event['error'].get('type')}: {event['error'].get('message', '')})"
                       for event in run.of("raised"))
         yield Violation(code, run.where, f"ended {run.outcome}{why}, expected {expect.outcome}")
         return
-    raised = run.last("raised")
     error = raised["error"].get("type", "") if raised else ""
     if expect.error is not None and error != expect.error:
         yield Violation("ERROR_DIFFERS", run.where,
@@ -56,6 +61,10 @@ def _ending(expect: ExpectedOutcome, run: PhaseRun) -> Found:
         found = event[field] if event else None
         if expected is not None and found != expected:
             yield Violation(code, run.where, f"{field} is {found!r}, expected {expected!r}")
+    returned = run.last("call_returned")
+    if expect.value is not None and returned and returned["value"] != expect.value:
+        yield Violation("VALUE_DIFFERS", run.where,
+                        f"the call gives {returned['value']}, expected {expect.value}")
     if expect.pending is not None and pending(run) != expect.pending:
         yield Violation("PENDING_DIFFERS", run.where, f"{words(pending(run))} waits for a "
                         f"decision, expected {words(expect.pending)}")
@@ -102,7 +111,6 @@ def _everything_given(run: PhaseRun) -> Iterator[Iterable[Item]]:
     for event in run.of("model_called"):
         yield event["input"]
     for event in run.of("result", "raised"):
-        yield event.get("history", ())
         yield [entry["item"] for entry in event["new_items"] or () if "item" in entry]
 
 
@@ -124,7 +132,11 @@ CONTRACT = Contract(
         "SESSION_DIFFERS": "the session holds other items than expected",
         "MODEL_INPUT_DIFFERS": "a model call was given other items than expected",
         "SESSION_UNOBSERVED": "the session's content was not observed",
+        "VALUE_DIFFERS": "a call gives another value than expected",
+        "FEATURE_UNOBSERVED": "the release does not have what a call is about",
     },
     applies=lambda plan, seen: True,
     violations=_violations,
+    of_calls=True,
+    of_sent=True,
 )

@@ -5,8 +5,10 @@ the agent starts (False)" (agents.guardrail.InputGuardrail). "If true, an
 InputGuardrailTripwireTriggered exception is raised"; the same for output guardrails; "Tool input
 guardrails run before a tool is executed" and can skip the call or raise.
 (https://openai.github.io/openai-agents-python/guardrails/) A guardrail beside the agent that has
-tripped before the model answers lets no tool of that answer start (openai-agents-python#2688);
-this is judged where the plan's gates force that order.
+tripped before the model answers lets no tool of that answer start (openai-agents-python#2688), and
+before the model is asked, no call of it: "The runner immediately raises an
+`InputGuardrailTripwireTriggered` or `OutputGuardrailTripwireTriggered` exception and halts agent
+execution." This is judged where the plan's gates, or a delay before the model, force that order.
 
 A final output that an output guardrail refused must not be read from the session by the next run
 (openai-agents-python#4184, #4412, #4507); this is judged by the words on which the guardrail trips.
@@ -19,7 +21,7 @@ from collections.abc import Callable, Iterator
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import CUT_SHORT, Item, output_text
 from agentrunproof.plan.items import item_text
-from agentrunproof.plan.model import Phase, Plan
+from agentrunproof.plan.model import Guardrail, Phase, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -44,7 +46,7 @@ def _stopped_input(plan: Plan, run: PhaseRun, check: Event) -> Found:
         return
     called = [event for event in run.of("model_called") if not event["parent"]]
     started = [event for event in run.of("tool_started") if not event["parent"]]
-    if guardrail.blocking and called:
+    if called and (guardrail.blocking or _decides_before_the_model(plan, guardrail)):
         yield Violation("MODEL_CALLED_AFTER_TRIP", run.where,
                         f"the model was called although {check['guardrail']} stopped the run")
     if started and (guardrail.blocking or _answers_after(plan.phase(run.phase), guardrail.opens)):
@@ -100,6 +102,13 @@ def _not_raised(run: PhaseRun) -> Found:
                             f"run ended {run.outcome} without an exception")
 
 
+def _decides_before_the_model(plan: Plan, guardrail: Guardrail) -> bool:
+    """Whether a hook before the first model call takes its time, and the guardrail none."""
+    late = plan.run.hook_delay
+    return (late is not None and late.on in ("on_agent_start", "on_llm_start")
+            and guardrail.after is None and guardrail.delay is None)
+
+
 def _answers_after(phase: Phase, gate: str | None) -> bool:
     """Whether the first model answer of the phase waits for this gate."""
     return gate is not None and any(steps and steps[0].after == gate
@@ -111,8 +120,8 @@ CONTRACT = Contract(
     promise="What a guardrail stops does not happen: no model call, no tool, no result.",
     source="https://openai.github.io/openai-agents-python/guardrails/",
     codes={
-        "MODEL_CALLED_AFTER_TRIP": "a blocking input guardrail stopped the run, the model was "
-                                   "called all the same",
+        "MODEL_CALLED_AFTER_TRIP": "an input guardrail stopped the run before the model was "
+                                   "called, and it was called",
         "TOOL_STARTED_AFTER_TRIP": "a tool was started after an input guardrail stopped the run",
         "REJECTED_TOOL_STARTED": "a tool was started for a call its input guardrail did not allow",
         "REFUSED_OUTPUT_STORED": "what an output guardrail refused is in the session",

@@ -8,9 +8,14 @@ tool_input_guardrail_results: Tool input guardrail results from all tools execut
 openai-agents-python#4071, #4090, #4097, #4223.
 
 A result is due for each guardrail that decided in the outermost run, the one that tripped
-included; one that raised has no result. A resumed run may tell those from before its pause.
-Where an exception tells nothing of its run, and no streamed result does, nothing is judged; what
-tool guardrails decided is judged for results only, no release tells it with their exception.
+included; one that raised has no result, and where one ends the run, none is due of those that
+decide at the same moment or later. A resumed run may tell those from before its pause. What tool
+guardrails decided is judged for results only, no release tells it with their exception.
+Where an exception tells nothing of its run, and no streamed result does, nothing is judged, but for
+a tripwire in a plan that requires ``error-run-data``: "exception.run_data.input_guardrail_results
+contains every input guardrail result completed before the run stopped, including the result that
+triggered the tripwire. Output tripwires provide the equivalent accumulated results"
+(https://openai.github.io/openai-agents-python/guardrails/#tripwires).
 """
 
 from __future__ import annotations
@@ -24,24 +29,40 @@ from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
+#: Exceptions that a tripwire of an agent or a run raises.
+_TRIPWIRES = ("InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered")
+
 
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
     for run in seen.runs:
         end = run.last("raised") or run.last("result")
-        if end is None or end["guardrails"] is None or run.outcome == "cancelled":
+        if end is None or run.outcome == "cancelled" or not _tells(plan, end):
             continue
         due = Counter(check["guardrail"] for check in _decided(run)
                       if end["kind"] == "result" or not check["stage"].startswith("tool_"))
-        lost = due - Counter(end["guardrails"])
+        lost = due - Counter(end["guardrails"] or ())
         if lost:
             what = "exception" if end["kind"] == "raised" else "result"
             yield Violation("GUARDRAIL_RESULT_LOST", run.where,
                             f"the {what} does not tell what {words(sorted(lost))} decided")
 
 
+def _tells(plan: Plan, end: Event) -> bool:
+    """Whether the end of a run tells of guardrails, or has to."""
+    return end["guardrails"] is not None or (
+        "error-run-data" in plan.requires and end["error"].get("type") in _TRIPWIRES)
+
+
 def _decided(run: PhaseRun) -> list[Event]:
-    return [check for check in run.of("guardrail_checked")
-            if not check["parent"] and not check["error"]]
+    """The checks that came to a result, up to the one that ended the run."""
+    found = []
+    for check in run.of("guardrail_checked"):
+        if not check["parent"]:
+            found.append(check)
+            if run.outcome == "raised" and not check["stage"].startswith("tool_") and (
+                    check["tripped"] or check["error"]):
+                break
+    return [check for check in found if not check["error"]]
 
 
 CONTRACT = Contract(

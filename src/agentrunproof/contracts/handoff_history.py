@@ -34,6 +34,7 @@ from agentrunproof.contracts.reading import (
     lineage,
     output_text,
     rewrites,
+    server_keeps,
     turns,
     words,
 )
@@ -78,7 +79,7 @@ def _judge(plan: Plan, run: PhaseRun, before: Turn, after: Turn) -> Found:
                         f"{target}, and {after.agent} went on")
         return
     filtered, nested = rewrites(plan, before.agent, target)
-    if nested:
+    if nested or server_keeps(plan):
         return
     said = list(before.input) + list(before.output or ())
     if filtered:
@@ -95,9 +96,13 @@ def _judge(plan: Plan, run: PhaseRun, before: Turn, after: Turn) -> Found:
 
 
 def _nested(plan: Plan, run: PhaseRun, taken: list[Turn], after: Turn) -> Found:
-    """A summary leaves no raw item beside it and tells each message once."""
+    """A summary leaves no raw item beside it and tells each message once.
+
+    There is none where the server has the history, of which the next agent is given what is new.
+    """
     target = _target(plan, taken[-1])
-    if target != after.agent or not rewrites(plan, taken[-1].agent, target)[1]:
+    if server_keeps(plan) or target != after.agent or (
+            not rewrites(plan, taken[-1].agent, target)[1]):
         return
     raw = [item for item in after.input if item.get("type") in (*_TOOL_ITEMS, "reasoning")]
     if raw:
@@ -107,8 +112,11 @@ def _nested(plan: Plan, run: PhaseRun, taken: list[Turn], after: Turn) -> Found:
     if _SUMMARY not in given or any(rewrites(plan, before.agent, str(_target(plan, before)))[0]
                                    for before in taken):
         return
-    said = [*taken[0].input, *(item for turn in taken for item in turn.output or ())]
-    everything = "\n".join(map(_whole_text, said))
+    first = [item for item in taken[0].input if "output" not in item]
+    said = [*first, *(item for turn in taken for item in turn.output or ())]
+    outputs = {item.get("call_id"): item for turn in taken for item in turn.input
+               if "output" in item}
+    everything = "\n".join(map(_whole_text, [*said, *outputs.values()]))
     for text in dict.fromkeys(item_text(item) for item in said
                               if item.get("type", "message") == "message"):
         held, due = _occurrences(given, text), everything.count(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentrunproof.plan.items import label, transfer_name
-from agentrunproof.plan.model import Decision, Phase, Plan
+from agentrunproof.plan.model import Cancel, Decision, Phase, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -68,6 +68,15 @@ def retries(plan: Plan, run: PhaseRun) -> list[Event]:
     return found
 
 
+def told_too_much(plan: Plan, run: PhaseRun, agent: str) -> bool:
+    """Whether a model call of the agent may fail when its stream has told something.
+
+    Nobody can take that back, so the Runner does not try such a call again.
+    """
+    steps = plan.phase(run.phase).script.get(agent, ())
+    return any(step.error is not None and step.output for step in steps)
+
+
 def calls_made(runs: Iterable[PhaseRun]) -> Counter[tuple[str, str]]:
     """How often the models made each call, by (parent, call id)."""
     return Counter((event["parent"], str(item.get("call_id")))
@@ -85,9 +94,19 @@ def made_call(runs: Iterable[PhaseRun], call: str) -> Event | None:
 
 
 def finished_calls(runs: Iterable[PhaseRun]) -> set[str]:
-    """Ids of the outermost calls whose tool has ended and given an output."""
+    """Ids of the outermost calls whose tool has ended and given an output that may be told."""
     return {event["call"] for run in runs for event in run.of("tool_finished")
-            if not event["parent"]}
+            if not event["parent"] and event["call"] not in refused_outputs(run)}
+
+
+def refused_outputs(run: PhaseRun) -> set[str]:
+    """Ids of the calls whose output a guardrail of the tool refused by raising.
+
+    "raise_exception: Halt execution by raising a ToolGuardrailTripwireTriggered exception"
+    (https://openai.github.io/openai-agents-python/ref/tool_guardrails/)
+    """
+    return {event["call"] for event in run.of("guardrail_checked")
+            if event["stage"] == "tool_output" and event["behavior"] == "raise_exception"}
 
 
 def pending(run: PhaseRun) -> tuple[str, ...]:
@@ -154,6 +173,23 @@ def races(plan: Plan, run: PhaseRun) -> bool:
                for event in run.of("guardrail_checked"))
 
 
+def turns_seen(run: PhaseRun, cancel: Cancel) -> int | None:
+    """How many responses the consumer had seen begin when it cancelled; None if it never did."""
+    begun = seen = 0
+    for event in run.of("stream_event"):
+        begun += event["count"] if event["name"] == "response.created" else 0
+        name = "agent_updated_stream_event" if event["type"] == "agent" else event["name"]
+        seen += event["count"] if name == cancel.when else 0
+        if seen >= cancel.count:
+            return max(begun, 1)  # the first turn begins with the run
+    return None
+
+
+def server_keeps(plan: Plan) -> bool:
+    """Whether the server keeps the conversation, so that models are given its new items only."""
+    return plan.run.server != "none"
+
+
 def blocks(plan: Plan, guardrail: str) -> bool:
     """Whether this input guardrail runs before the model."""
     return guardrail in plan.guardrails and plan.guardrails[guardrail].blocking
@@ -195,8 +231,10 @@ def output_text(item: Item) -> str:
     return output if isinstance(output, str) else str(output)
 
 
-def essence(item: Item) -> tuple[str, ...]:
+def essence(item: Any) -> tuple[str, ...]:
     """What an item says, without ids and states that a store may leave out."""
+    if not isinstance(item, dict):  # a record made by hand may hold anything there
+        return (str(item),)
     kind = item.get("type")
     if kind == "function_call":
         return label(item), str(item.get("name")), str(item.get("arguments"))

@@ -16,8 +16,8 @@ example: inputs/outputs of tool calls or LLM generations) in traces. If False, w
 spans for these events, but the sensitive data will not be included"; otherwise the function span
 of a tool that has given its output tells both. (openai-agents-python#3111, #3475)
 
-A span "error" says what went wrong: where a hook ends a run, the span of the agent it belongs to
-has one. (openai-agents-python#4191)
+A span "error" says what went wrong: where a hook or a guardrail ends a run with an exception, the
+span of the agent it belongs to has one. (openai-agents-python#4191)
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT, handoffs_of, words
+from agentrunproof.contracts.reading import CUT_SHORT, handoffs_of, refused_outputs, words
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
 Found = Iterator[Violation | Unobserved]
+
+#: What ends a run with an exception of the plan's that belongs to its agent.
+_ENDS = {"HookFailure": "hook", "GuardrailFailure": "guardrail"}
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
@@ -91,8 +94,13 @@ def _payload(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
                 yield Violation("SPAN_TELLS_TOO_MUCH", run.where, f"the span of {span['name']} "
                                 f"tells its {words(span['holds'])}, which may be sensitive")
         return
-    due = Counter(event["tool"] for event in run.of("tool_finished"))
+    refused = {"input": set[str](), "output": refused_outputs(run)}
+    hook = plan.run.hook_error
     for part in ("input", "output"):
+        if part == "output" and hook is not None and hook.on == "on_tool_end":
+            continue  # the call failed when its tool had ended
+        due = Counter(event["tool"] for event in run.of("tool_finished")
+                      if event["call"] not in refused[part])
         held = Counter(span["name"] for span in functions if part in span["holds"])
         for tool, count in (due - held).items():
             yield Violation("SPAN_TELLS_TOO_LITTLE", run.where, f"{count} span(s) of {tool} do "
@@ -101,11 +109,12 @@ def _payload(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
 
 def _failed(run: PhaseRun, spans: list[Event]) -> Found:
     raised = run.last("raised")
-    if raised is None or raised["error"].get("type") != "HookFailure":
+    by = _ENDS.get(raised["error"].get("type", "")) if raised is not None else None
+    if by is None:
         return
     agents = [span for span in spans if span["type"] == "agent"]
     if agents and not any(span.get("error") for span in agents):
-        yield Violation("SPAN_WITHOUT_ERROR", run.where, "a hook ended the run with an exception, "
+        yield Violation("SPAN_WITHOUT_ERROR", run.where, f"a {by} ended the run with an exception, "
                         f"the span of {agents[-1]['name']} has no error")
 
 
@@ -129,7 +138,8 @@ CONTRACT = Contract(
         "SPAN_MISSING": "something ran without the span the SDK promises for it",
         "SPAN_TELLS_TOO_MUCH": "a span tells what a tool got or gave, which may be sensitive",
         "SPAN_TELLS_TOO_LITTLE": "the span of a tool does not tell what it got or gave",
-        "SPAN_WITHOUT_ERROR": "a hook ended the run, and its agent's span has no error",
+        "SPAN_WITHOUT_ERROR": "a hook or guardrail ended the run, and its agent's span "
+                              "has no error",
         "SPANS_UNOBSERVED": "no span was recorded",
     },
     applies=lambda plan, seen: plan.run.tracing and bool(seen.runs),

@@ -68,7 +68,7 @@ def _raw(run: PhaseRun, events: list[Event]) -> Found:
 def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
     """Each new item of this run is announced once; an output not before its call."""
     announced = [essence(event["item"]) for event in events
-                 if event["type"] == "item" and event["item"] is not None]
+                 if event["type"] == "item" and isinstance(event["item"], dict)]
     made = new_items(run.last("result"))
     if made is None:
         made = new_items(run.last("raised")) or []
@@ -82,6 +82,7 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
         if lost:
             yield Violation("STREAM_ITEM_MISSING", run.where,
                             f"{words(said[0] for said in lost)} was never announced")
+        yield from _outputs(run, {said[0] for said in announced})
     calls: set[str] = set()
     for event in events:
         item = event["item"] if event["type"] == "item" else None
@@ -93,6 +94,19 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
         if late and plan.phase(run.phase).resume is None:
             yield Violation("STREAM_ORDER", run.where,
                             f"the output of {call} was announced before its call")
+
+
+def _outputs(run: PhaseRun, announced: set[str]) -> Found:
+    """What a tool gave is announced, even if a handoff's filter then takes it from the new items.
+
+    "In streaming mode, we will not stream anything as a result of this function. The items
+    generated before will already have been streamed." (agents.handoffs.Handoff.input_filter)
+    """
+    filtered = run.of("handoff") and run.last("result") is not None
+    for event in run.of("tool_finished") if filtered else ():
+        if not event["parent"] and f"output:{event['call']}" not in announced:
+            yield Violation("STREAM_ITEM_MISSING", run.where,
+                            f"output:{event['call']} was never announced")
 
 
 def _out_of_turns(run: PhaseRun) -> bool:
@@ -123,6 +137,9 @@ def _agents(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
         return
     taken = [event["agent"] for event in run.of("model_called") if not event["parent"]]
     due = [started["agent"]]
+    moves = [event for event in run.of("model_called", "handoff") if not event["parent"]]
+    if moves and moves[-1]["kind"] == "handoff":
+        taken.append(moves[-1]["to"])  # who took over when turns ran out was never asked
     due.extend(agent for agent, before in zip(taken[1:], taken, strict=False) if agent != before)
     if announced != due and run.outcome != "raised":
         yield Violation("STREAM_AGENTS_DIFFER", run.where, f"the stream announced "

@@ -8,7 +8,8 @@ hold them in pairs; issues where it did not: openai-agents-python#4140, #4324, #
 Calls that wait for a decision are unanswered until they are resolved, and no model is called
 before. A run that raised may leave other calls unanswered, but in its session none of those whose
 tool has ended (openai-agents-python#4125). Items that the plan itself feeds in unpaired are the
-plan's affair.
+plan's affair. Where the server keeps the conversation, a model is given new items only, which are
+not judged here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, finished_calls, lineage, new_items
+from agentrunproof.contracts.reading import (
+    Item,
+    finished_calls,
+    lineage,
+    new_items,
+    server_keeps,
+)
 from agentrunproof.plan.items import phase_input, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -43,12 +50,15 @@ def _violations(plan: Plan, seen: Observation) -> Found:
     exempt = _unpaired_by_plan(plan)
     twice = _repeated_by_plan(plan)
     for run in seen.runs:
-        for conversation in _conversations(run, finished_calls(lineage(plan, seen, run))):
+        for conversation in _conversations(plan, run, finished_calls(lineage(plan, seen, run))):
             yield from _judge(run, conversation, exempt, twice)
 
 
-def _conversations(run: PhaseRun, finished: Collection[str]) -> Iterator[_Conversation]:
+def _conversations(plan: Plan, run: PhaseRun, finished: Collection[str]
+                   ) -> Iterator[_Conversation]:
     for n, event in enumerate(run.of("model_called")):
+        if server_keeps(plan) and not event["parent"]:
+            continue
         yield _Conversation(f"input of model call {n} ({event['agent']})", event["input"], True)
     complete = run.outcome == "completed"
     result = run.last("result")

@@ -13,7 +13,8 @@ from agentrunproof.ablation.fixing import Design
 from agentrunproof.ablation.subject import Decision, Target
 from agentrunproof.fix.candidates import Candidate
 from agentrunproof.record import fix as records
-from agentrunproof.record.ablation import AblationProducer, Guess, SubjectLine
+from agentrunproof.record.ablation import Guess, SubjectLine
+from agentrunproof.record.document import Program
 from agentrunproof.record.fix import Deed, Fix
 from agentrunproof.rerun.reruns import digest_of
 
@@ -104,7 +105,7 @@ class Measurement:
         rows = [self._row(n, base) for n in range(len(self.candidates))]
         rate = derivation.rate("".join("h" if hit else "o" for hit in base))
         return Fix(
-            producer=AblationProducer(version=__version__), subject=subject,
+            producer=Program(version=__version__), subject=subject,
             target=self.target.spec, decision=str(self.target.recorded), finding=finding,
             alpha=statistics.decimal(alpha), tolerance=statistics.decimal(design.tolerance),
             runs=design.runs, budget=self.budget, deterministic=design.deterministic,

@@ -31,7 +31,7 @@ def _read(source: Source, named: bool) -> Draft:
                               "twice", "export the trace again, once")
         runs[id] = value, document.place
     id, (value, place) = several.choose(source, runs)
-    draft = Draft(source.name, run=id, fields=said(value, "steps", "session_id"))
+    draft = Draft(source.name, run=id, fields=said(value, "steps"))
     _Reading(draft, value, place).take(_steps(value, place, draft))
     return draft
 
@@ -100,7 +100,8 @@ class _Reading:
         for call, asked in zip(tables(step.get("tool_calls")), by.asks(), strict=True):
             made[asked["id"]] = self._turns.called(
                 asked["name"], asked["arguments"], id=asked["id"], at=at, agent=self._agent, by=by,
-                kept=said(call, "tool_call_id", "function_name", "arguments"))
+                kept=said({"step_id": step.get("step_id"), **call}, "tool_call_id",
+                          "function_name", "arguments"))
         observation = step.get("observation")
         for result in tables(observation.get("results") if isinstance(observation, dict) else ()):
             tool = made.get(str(result.get("source_call_id") or ""))

@@ -8,16 +8,20 @@ from pathlib import PurePath
 
 from agentrunproof.errors import RecordError
 from agentrunproof.importers import (
+    agentrx,
     atif,
     exchanges,
     foreign,
     linking,
+    mini_swe_agent,
     openhands,
+    openhands_v1,
     otlp,
     own,
     runopsy,
     source,
     swe_agent,
+    trail,
     who_and_when,
 )
 from agentrunproof.importers.draft import (
@@ -36,8 +40,9 @@ from agentrunproof.shape import nearest
 
 #: in the order in which they are tried
 _FORMATS: tuple[Format, ...] = (
-    runopsy.RUNOPSY, atif.ATIF, swe_agent.SWE_AGENT, openhands.OPENHANDS,
-    who_and_when.WHO_AND_WHEN, otlp.AGENTS_SDK, otlp.LANGSMITH, otlp.OTLP, otlp.LANGFUSE,
+    runopsy.RUNOPSY, atif.ATIF, swe_agent.SWE_AGENT, mini_swe_agent.MINI_SWE_AGENT,
+    openhands.OPENHANDS, openhands_v1.OPENHANDS_V1, agentrx.AGENTRX, who_and_when.WHO_AND_WHEN,
+    otlp.AGENTS_SDK, otlp.LANGSMITH, trail.TRAIL, otlp.OTLP, otlp.LANGFUSE,
     exchanges.RESPONSES, exchanges.MESSAGES, exchanges.CHAT)
 FORMATS = (own.NAME, *(one.name for one in _FORMATS))
 AUTO = "auto"
@@ -78,7 +83,14 @@ class Imported:
 
 def read(data: bytes, name: str, format: str = AUTO, *, skip_bad: bool = False,
          run: str = "") -> Imported:
-    """Read a trace.
+    """Read a trace into a run file; what `understand` says holds here, too."""
+    chosen, found = understand(data, name, format, skip_bad=skip_bad, run=run)
+    return _of_run(found) if isinstance(found, Run) else _of_draft(found, chosen)
+
+
+def understand(data: bytes, name: str, format: str = AUTO, *, skip_bad: bool = False,
+               run: str = "") -> tuple[str, Run | Draft]:
+    """Its format, and the run that a trace tells of: of ours as it is, else not yet written.
 
     Args:
         data: the file's content.
@@ -96,17 +108,19 @@ def read(data: bytes, name: str, format: str = AUTO, *, skip_bad: bool = False,
     if format not in (AUTO, *FORMATS):
         raise RecordError("IMPORT_FORMAT", f"there is no format {format!r:.40}",
                           nearest(format, FORMATS) or "formats: " + ", ".join(FORMATS))
+    if format == own.NAME or (format == AUTO and own.is_one(data)):
+        return own.NAME, run_reader.read(data, name, skip_bad=skip_bad, run=run)
     read_source = replace(source.read(data, name, skip_bad=skip_bad), run=run)
-    if format == own.NAME or (format == AUTO and not own.why_not(read_source)):
-        _check_run(run, "", name, own.NAME)
-        return _of_run(own.read(read_source, skip_bad=skip_bad))
     chosen, draft = _detect(read_source) if format == AUTO else _named(read_source, format)
     if not draft.steps:
         raise RecordError("IMPORT_EMPTY", f"{name}: {chosen}: there is neither a model call "
                           "nor a tool call in it", "export the trace with its messages")
     _check_run(run, draft.run, name, chosen)
     draft.notes = [*read_source.notes, *draft.notes]
-    return _of_draft(draft, chosen, name)
+    linking.link(draft)
+    if draft.name == name:
+        draft.name = PurePath(name).name
+    return chosen, draft
 
 
 def _check_run(wanted: str, run: str, name: str, format: str) -> None:
@@ -134,7 +148,7 @@ def _attempt(one: Format, source: Source, named: bool) -> Draft | str:
 
 
 def _detect(source: Source) -> tuple[str, Draft]:
-    reasons = {}
+    reasons = {own.NAME: own.WHY_NOT}
     for one in _FORMATS:
         draft = _attempt(one, source, False)
         if isinstance(draft, Draft):
@@ -190,10 +204,7 @@ def _of_run(run: Run) -> Imported:
                     Counter(), Counter(), run.notes)
 
 
-def _of_draft(draft: Draft, format: str, file: str) -> Imported:
-    linking.link(draft)
-    if draft.name == file:
-        draft.name = PurePath(file).name
+def _of_draft(draft: Draft, format: str) -> Imported:
     data = to_bytes(draft, imported_from=format)
     models = draft.models()
     kept: Counter[str] = Counter()
@@ -212,4 +223,4 @@ def _of_draft(draft: Draft, format: str, file: str) -> Imported:
 def _kept_names(step: Step) -> list[str]:
     names = list(step.kept.get("attributes", {}))
     return [*names, *(key for key in step.kept
-                      if key not in ("attributes", "span", "trace", "name"))]
+                      if key not in ("attributes", "span", "trace", "name", "index"))]

@@ -12,6 +12,7 @@ from typing import Any
 
 from agentrunproof.importers.draft import ModelStep, Step, ToolStep
 from agentrunproof.importers.source import tables
+from agentrunproof.record.beginnings import Beginning
 
 Json = dict[str, Any]
 
@@ -62,17 +63,20 @@ def steps(dialog: Dialog, body: Json, *, reply: Any = None, history: bool = True
     asked: dict[str, Json] = {}
     position = 0
     for start, end in _replies(dialog, items) if history else []:
-        found += _answered(dialog, items[position:start], asked)
+        found += _answered(dialog, items, position, start, asked)
         position = end
         if start:  # a greeting answers no request
-            model = ModelStep(dialect=dialog.dialect, body={**body, dialog.key: items[:start]},
-                              reply=dialog.reply(items[start:end]), inferred=True)
+            before = {**body, dialog.key: Beginning(items, start)}
+            model = ModelStep(dialect=dialog.dialect, body=before,
+                              reply=dialog.reply(items[start:end]), inferred=True,
+                              kept={"index": start})
             asked.update({call["id"]: call for call in model.asks()})
             found.append(model)
     if history:
-        found += _answered(dialog, items[position:], asked)
+        found += _answered(dialog, items, position, len(items), asked)
     if reply is not None or (not (ended and position) and (position < len(items) or not items)):
-        found.append(ModelStep(dialect=dialog.dialect, body=body, reply=reply))
+        last = {**body, dialog.key: Beginning(items, len(items))} if found else body
+        found.append(ModelStep(dialect=dialog.dialect, body=last, reply=reply))
     return found
 
 
@@ -87,13 +91,16 @@ def _replies(dialog: Dialog, items: list[Any]) -> Iterator[tuple[int, int]]:
             start = number
 
 
-def _answered(dialog: Dialog, items: list[Any], asked: dict[str, Json]) -> list[Step]:
+def _answered(dialog: Dialog, items: list[Any], begin: int, end: int, asked: dict[str, Json]
+              ) -> list[Step]:
+    """The tool calls of which the items from `begin` to `end` hold the results."""
     found: list[Step] = []
-    for item in tables(items):
-        for result in dialog.results(item):
+    for number in range(begin, end):
+        for result in dialog.results(items[number]) if isinstance(items[number], dict) else ():
             call = asked.get(result.id)
             if call is not None:
                 found.append(tool_step(call, result))
+                found[-1].kept = {"index": number}
     return found
 
 
@@ -104,10 +111,15 @@ def tool_step(call: Json, result: Result) -> ToolStep:
                     output=None if result.failed else result.output, error=error)
 
 
-def last_results(dialog: Dialog, items: list[Json]) -> list[Result]:
-    """The results of tools after the last reply in a conversation."""
-    last = next((n for n in reversed(range(len(items))) if dialog.replied(items[n])), -1)
-    return [result for item in items[last + 1:] for result in dialog.results(item)]
+def last_results(dialog: Dialog, items: Any) -> list[Result]:
+    """The results of tools after the last reply in a conversation; none if it is no list."""
+    latest: list[Json] = []
+    for item in reversed(items) if isinstance(items, list | Beginning) else ():
+        if isinstance(item, dict):
+            if dialog.replied(item):
+                break
+            latest.append(item)
+    return [result for item in reversed(latest) for result in dialog.results(item)]
 
 
 def _chat_results(item: Json) -> list[Result]:

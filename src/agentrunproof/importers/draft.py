@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentrunproof.record import dialects
-from agentrunproof.record.beginnings import common
+from agentrunproof.record.beginnings import Beginning, common
 from agentrunproof.record.jsonable import dump
 from agentrunproof.record.run_writer import RunWriter
+from agentrunproof.record.told_run import ToldRun
 
 Json = dict[str, Any]
 
@@ -139,7 +140,7 @@ def messages(draft: Draft) -> int:
     """How many different messages the requests and replies of a draft hold."""
     seen: set[bytes] = set()
     replies = 0
-    before: list[Any] = []
+    before: Sequence[Any] = []
     models = draft.models()
     for number, step in enumerate(models):
         after = models[number + 1] if number + 1 < len(models) else None
@@ -151,23 +152,30 @@ def messages(draft: Draft) -> int:
     return len(seen) + replies
 
 
-def _items(step: ModelStep) -> list[Any]:
+def _items(step: ModelStep) -> Sequence[Any]:
     items = step.body.get("messages", step.body.get("input"))
-    return items if isinstance(items, list) else [items]
+    return items if isinstance(items, list | Beginning) else [items]
 
 
 def to_bytes(draft: Draft, **about: Any) -> bytes:
     """The run file of a draft; `about` says where it is from, in its first event."""
     lines: list[bytes] = []
-    writer = RunWriter(lines.append)
+    writer = RunWriter(lines.append, parsed=True)
     _Writing(writer, draft).write(about)
     return b"".join(lines)
+
+
+def told(draft: Draft, **about: Any) -> ToldRun:
+    """The run of a draft without its file, for those who only read it."""
+    run = ToldRun()
+    _Writing(run, draft).write(about)
+    return run
 
 
 class _Writing:
     """Writes starts and ends in the order of their times, if all are known; else step by step."""
 
-    def __init__(self, writer: RunWriter, draft: Draft) -> None:
+    def __init__(self, writer: RunWriter | ToldRun, draft: Draft) -> None:
         self._writer = writer
         self._draft = draft
         self._ids: dict[int, str] = {}
@@ -182,20 +190,16 @@ class _Writing:
         starts = [step.start for step in draft.steps if step.start is not None]
         self._writer.start(draft.name, clock=_clock(min(starts, default=None)), **about,
                            ends=draft.outcome is not None or None,
+                           said=any(isinstance(step, EventStep) and step.kind == "said"
+                                    for step in draft.steps) or None,
                            input=[{"role": "user", "content": draft.task}] if draft.task else None,
                            fields=draft.fields or None)
         for _, step, begins in self._order():
-            common: Json = {"agent": step.agent, "parent": self._ids[id(step.inside)] if step.inside
-                      else "", "clock": None if step.guessed
-                      else _clock(step.start if begins else step.end)}
-            if begins:
-                common |= step.more
-                if step.kept:
-                    common["source"] = step.kept
-            if isinstance(step, ModelStep):
-                self._model(step, begins, common)
-            elif isinstance(step, ToolStep):
+            common = self._common(step, begins)
+            if isinstance(step, ToolStep):
                 self._tool(step, begins, common)
+            elif isinstance(step, ModelStep):
+                self._model(step, begins, common)
             elif isinstance(step, SpanStep):
                 self._span(step, begins, common)
             elif isinstance(step, EventStep) and begins:
@@ -205,6 +209,21 @@ class _Writing:
         if outcome:
             error = {"type": outcome, "message": draft.error} if draft.error else None
             self._writer.finish(outcome, clock=_clock(max(ends, default=None)), error=error)
+
+    def _common(self, step: Step, begins: bool) -> Json:
+        """What every event of a step says; its first one also what else the trace does."""
+        common: Json = {}
+        if step.agent:
+            common["agent"] = step.agent
+        if step.inside is not None:
+            common["parent"] = self._ids[id(step.inside)]
+        if not step.guessed:
+            common["clock"] = _clock(step.start if begins else step.end)
+        if begins:
+            common |= step.more
+            if step.kept:
+                common["source"] = step.kept
+        return common
 
     def _outcome(self) -> str:
         """How the run ended: as the trace says, else by its last request; empty if that is still

@@ -15,7 +15,7 @@ from typing import Any
 
 from agentrunproof.errors import RecordError
 from agentrunproof.importers import dialogs, several
-from agentrunproof.importers.draft import Draft
+from agentrunproof.importers.draft import Draft, ModelStep
 from agentrunproof.importers.form import Format, NotThisFormat
 from agentrunproof.importers.source import Source, found, tables
 
@@ -76,6 +76,7 @@ def _draft(source: Source, exchanges: list[Exchange]) -> Draft:
                 for number, exchange in enumerate(exchanges, 1)}
         made.run, one = several.choose(source, runs)
         exchanges = [one]
+    asked: set[str] = set()
     for exchange in exchanges:
         dialog = dialogs.ALL[exchange.dialect]
         steps = dialogs.steps(dialog, exchange.body, reply=exchange.reply,
@@ -87,7 +88,9 @@ def _draft(source: Source, exchanges: list[Exchange]) -> Draft:
             if "reward" in exchange.fields:  # as tau-bench tells whether the task was done
                 made.outcome = "completed" if exchange.fields["reward"] else "failed"
         made.steps += steps
-        _count_left(made, exchange)
+        asked |= {call["id"] for step in steps if isinstance(step, ModelStep)
+                  for call in step.asks()}
+        _count_left(made, exchange, asked)
     return made
 
 
@@ -210,17 +213,22 @@ def _dialect(body: Json, key: str, reply: Any) -> str:
     return "openai.chat"
 
 
-def _count_left(draft: Draft, exchange: Exchange) -> None:
-    """Count what stands in a conversation only and became no step of its own."""
+def _count_left(draft: Draft, exchange: Exchange, asked: set[str]) -> None:
+    """Count what stands in a conversation only and became no step of its own.
+
+    Args:
+        draft: where it is counted.
+        exchange: the conversation.
+        asked: the ids of the tool calls that models asked for up to here.
+    """
     dialog = dialogs.ALL[exchange.dialect]
     items = tables(exchange.body.get(dialog.key))
     replies = [number for number, item in enumerate(items) if dialog.replied(item)]
     if replies and not exchange.sent and replies[-1] + 1 < len(items):
         draft.left["message after the last reply"] += len(items) - replies[-1] - 1
-    calls = {call["id"] for step in draft.models() for call in step.asks()}
     for item in items:
         for result in dialog.results(item):
-            if result.id not in calls:
+            if result.id not in asked:
                 draft.left["tool result without its call (kept in the messages only)"] += 1
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from agentrunproof.importers import dialogs
 from agentrunproof.importers.draft import Draft, ModelStep, SpanStep, Step, ToolStep
-from agentrunproof.importers.source import tables
 
 Json = dict[str, Any]
 
@@ -42,6 +41,8 @@ class _Open:
 
     def take(self, step: ToolStep) -> _Asked | None:
         """The latest call that a step can be: of its id, or else of its name and arguments."""
+        if not self._known:
+            return None
         fits = self._known.get((step.id,) if step.id else _alike(step.tool, step.arguments), [])
         while fits:
             asked = fits.pop()
@@ -103,7 +104,7 @@ def _told(model: ModelStep, open_: _Open, done: dict[str, ToolStep],
     """What the results at the end of a request tell of tool calls."""
     dialog = dialogs.ALL[model.dialect]
     found: list[Step] = []
-    for result in dialogs.last_results(dialog, tables(model.body.get(dialog.key))):
+    for result in dialogs.last_results(dialog, model.body.get(dialog.key)):
         known = done.get(result.id) or later.get(result.id)
         if known is not None:
             if not known.done and known.error is None:

@@ -18,7 +18,7 @@ from agentrunproof.importers.turns import Turns, said
 
 Json = dict[str, Any]
 
-_EVENT = ("id", "timestamp", "source", "action", "observation", "args", "content", "extras",
+_EVENT = ("timestamp", "source", "action", "observation", "args", "content", "extras",
           "tool_call_metadata", "cause")
 #: actions that are no tool's: what is said, and what the agent is told
 _NO_CALLS = ("message", "system", "finish", "reject", "change_agent_state", "null", "recall",
@@ -130,7 +130,7 @@ class _Reading:
             message = choices[0].get("message") if choices else None
             self._answers[id] = self._turns.answered(
                 message if isinstance(message, dict) else {"role": "assistant", "content": None},
-                at=at, agent="agent", reply=reply,
+                at=at, agent="agent", reply=reply, kept=said({"id": event.get("id")}),
                 **({"model": reply["model"]} if isinstance(reply.get("model"), str) else {}))
         return self._answers[id]
 
@@ -169,8 +169,7 @@ class _Reading:
         if kind in ("error", "user_rejected") or about.get("error") is True:
             step.error = {"type": "blocked" if kind == "user_rejected" else "error",
                           "message": parts.text_of(content)}
-        step.kept |= {"observation": {"kind": kind, **said(about)},
-                      **said(event, *_EVENT, "success")}
+        step.kept["observation"] = {"kind": kind, **said(event, *_EVENT, "success"), **said(about)}
 
     def _other(self, kind: str, event: Json, at: int | None) -> None:
         """An event that is neither a call nor its result."""

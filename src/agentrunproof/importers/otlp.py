@@ -13,7 +13,6 @@ from agentrunproof.importers import (
     linking,
     openinference,
     openllmetry,
-    parents,
     several,
     spans,
 )
@@ -21,6 +20,7 @@ from agentrunproof.importers.draft import Draft, ModelStep, SpanStep, Step, Tool
 from agentrunproof.importers.form import Format
 from agentrunproof.importers.source import Source
 from agentrunproof.importers.spans import Span
+from agentrunproof.record import parents
 
 Json = dict[str, Any]
 

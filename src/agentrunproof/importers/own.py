@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from agentrunproof.importers.source import Source
-from agentrunproof.record import run_reader
+from agentrunproof.record import json_lines
 from agentrunproof.record.run import Run
 from agentrunproof.record.run_writer import RunWriter
 
 NAME = "run"
-LOOKS_FOR = "lines with seq and kind, or item, or list"
+_KEYS_WITHIN = 4096
 #: what the writer makes anew
 _MADE = ("seq", "kind", "call", "dialect", "body", "lists", "items", "reply", "decision", "clock",
          "schema", "name", "outcome")
 
 
-def why_not(source: Source) -> str:
-    """Why a file is no run of ours; empty if it is."""
-    first = source.documents[0].value
-    if isinstance(first, dict) and (("kind" in first and "seq" in first)
-                                    or {"item", "value"} <= first.keys()
-                                    or {"list", "items"} <= first.keys()):
-        return ""
-    return "its first line is no event (seq, kind)"
+#: what a file that is none of ours lacks
+WHY_NOT = "its first line is no event (seq, kind)"
 
 
-def read(source: Source, *, skip_bad: bool) -> Run:
-    """The run.
-
-    Raises:
-        RecordError: what `record.run_reader.read` says.
-    """
-    return run_reader.read(source.data, source.name, skip_bad=skip_bad)
+def is_one(data: bytes) -> bool:
+    """Whether a file is a run of ours, by its first line."""
+    begin = len(data) - len(data.lstrip(b" \t\r\n"))
+    if not any(key in data[begin:begin + _KEYS_WITHIN] for key in (b'"seq"', b'"item"', b'"list"')):
+        return False  # the first line of others may be all of a large file
+    end = data.find(b"\n", begin)
+    try:
+        first = json_lines.load(data[begin:end if end >= 0 else len(data)])
+    except ValueError:
+        return False
+    return isinstance(first, dict) and any(
+        keys <= first.keys() for keys in ({"seq", "kind"}, {"item", "value"}, {"list", "items"}))
 
 
 def to_bytes(run: Run) -> bytes:

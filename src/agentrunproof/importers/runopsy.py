@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from agentrunproof.errors import RecordError
-from agentrunproof.importers import parents, several
+from agentrunproof.importers import several
 from agentrunproof.importers.draft import Draft, EventStep, ModelStep, Step, ToolStep
 from agentrunproof.importers.form import Format, NotThisFormat
 from agentrunproof.importers.source import Source, found, twice
 from agentrunproof.importers.spans import nanoseconds
+from agentrunproof.record import parents
 
 Json = dict[str, Any]
 
@@ -40,6 +41,9 @@ def _read(source: Source, named: bool) -> Draft:
     ordered = sorted(events, key=lambda event: event["sequence"])
     if ordered != events:
         draft.notes.append("events do not stand in the order of sequence: sorted")
+    again = twice(event["sequence"] for event in events)
+    if again is not None:
+        draft.notes.append(f"sequence {again} stands twice: such events are taken as they stand")
     _Reading(draft, source.name).take(ordered)
     return draft
 
@@ -88,7 +92,8 @@ class _Reading:
         self._draft.notes += parents.note(above)
         for event in events:
             kind = str(event["kind"])
-            about = event.get(_PARTS.get(kind, kind))
+            part = _PARTS.get(kind, kind)
+            about = event.get(part)
             if kind not in self._read or not isinstance(about, dict):
                 self._draft.left[f"event {kind:.40}"] += 1
                 continue
@@ -101,9 +106,12 @@ class _Reading:
             took = rest.pop("duration_ms", rest.pop("latency_ms", None))
             step.end = step.start if step.start is None or not isinstance(took, int | float) \
                 else step.start + int(took * 1e6)
-            step.inside = tools.get(str(event.get("parent_id")))
-            step.kept = _said({**{key: one for key, one in event.items()
-                                  if key not in _TAKEN and key != _PARTS.get(kind, kind)}, **rest})
+            if tools:
+                step.inside = tools.get(str(event.get("parent_id")))
+            for key, one in event.items():
+                if key not in _TAKEN and key != part:
+                    rest.setdefault(key, one)
+            step.kept = _said(rest)
             if isinstance(step, ToolStep):
                 tools[str(event.get("event_id"))] = step
             self._draft.steps.append(step)
@@ -126,12 +134,15 @@ class _Reading:
             step.error = {"type": str(status if status not in ("error", *_OK) else why or "error"),
                           "message": str(reason or (f"exited with {code}" if code else why or ""))}
         delta = event.get("state_delta")
-        step.more = _said({
-            "changes": {str(key): one.get("after") if isinstance(one, dict) else one
-                        for key, one in (delta if isinstance(delta, dict) else {}).items()},
-            "facts": _said({"input_digest": rest.pop("arguments_hash", None),
-                            "output_digest": rest.pop("output_hash", None),
-                            "retry_of": rest.pop("retry_of", None)})})
+        if delta and isinstance(delta, dict):
+            step.more["changes"] = {
+                str(key): one.get("after") if isinstance(one, dict) else one
+                for key, one in delta.items()}
+        facts = _said({"input_digest": rest.pop("arguments_hash", None),
+                       "output_digest": rest.pop("output_hash", None),
+                       "retry_of": rest.pop("retry_of", None)})
+        if facts:
+            step.more["facts"] = facts
         return step
 
     def _model(self, event: Json, rest: Json) -> ModelStep:

@@ -74,8 +74,8 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Source:
             raise RecordError("IMPORT_SYNTAX", f"{name}:{problem.lineno}: not JSON: it is cut off "
                               f"(at column {problem.colno})", "export it again") from None
         raise RecordError("IMPORT_SYNTAX", f"{name}:{problem.lineno}: not JSON: {problem.msg} at "
-                          f"column {problem.colno}", "export it again as JSON or JSON lines"
-                          ) from None
+                          f"column {problem.colno}", "all formats that are read are JSON or JSON "
+                          "lines: export it so") from None
     except ValueError as problem:
         raise RecordError("IMPORT_SYNTAX", f"{name}: not JSON: {problem}",
                           "export it again") from None

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any
 
 from agentrunproof.errors import RecordError
@@ -279,24 +280,29 @@ def nanoseconds(value: Any, place: str) -> int | None:
             return int(value)
         moment = _ISO.fullmatch(value)
         if moment is not None:
-            try:
-                return _since_1970(*moment.groups())
-            except ValueError:  # such as February 30
-                pass
+            text, seconds, fraction, hours, minutes = moment.groups()
+            since = _seconds_to(text, hours, minutes)
+            if since is not None and (seconds is None or seconds < "60"):
+                return (since + int(seconds or 0)) * 10**9 + int(f"{fraction or '':0<9}"[:9])
     raise RecordError("IMPORT_SHAPE", f"{place}: not a time: {found(value)}",
                       "nanoseconds since 1970, or ISO 8601")
 
 
 #: Python 3.10's own reader takes neither more nor less than three or six digits of a second.
-_ISO = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?"
-                  r" ?(?:[Zz]|UTC|([+-]\d\d):?(\d\d))?")
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d)?)(?:(?<=:\d\d):(\d\d))?(?:[.,](\d+))?"
+                  r" ?(?:[Zz]|UTC|([+-]\d\d):?(\d\d))?", re.ASCII)
 
 
-def _since_1970(text: str, fraction: str | None, hours: str | None, minutes: str | None) -> int:
+@lru_cache(1024)
+def _seconds_to(text: str, hours: str | None, minutes: str | None) -> int | None:
+    """Seconds from 1970 to a day or minute; None if there is none such, as February 30."""
     zone = f"{hours}:{minutes}" if hours else "+00:00"
-    moment = datetime.fromisoformat((text if len(text) > 10 else f"{text}T00:00") + zone)
+    try:
+        moment = datetime.fromisoformat((text if len(text) > 10 else f"{text}T00:00") + zone)
+    except ValueError:
+        return None
     since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
-    return (since.days * 86_400 + since.seconds) * 10**9 + int(f"{fraction or '':0<9}"[:9])
+    return since.days * 86_400 + since.seconds
 
 
 def _exception(events: list[Noted]) -> str:

@@ -69,15 +69,15 @@ class _Reading:
 
     def history(self, entries: list[Json], trajectory: list[Json]) -> None:
         """Take messages; demonstrations are said, and no steps of this run."""
-        for entry in entries:
+        for number, entry in enumerate(entries):
             role, content = str(entry.get("role") or "user"), entry.get("content")
             if entry.get("is_demo"):
                 self._turns.said(role, content)
                 self._draft.left["message of a demonstration (kept in the requests)"] += 1
             elif role == "assistant":
-                self._open = self._answer(entry)
+                self._open = self._answer({**entry, "index": number})
             elif role == "tool" or (self._open and entry.get("message_type") == "observation"):
-                self._result(entry, role, content)
+                self._result({**entry, "index": number}, role, content)
             else:
                 self._turns.said(role, content)
                 self._draft.left.update(f"message {key}" for key in said(entry, *_MESSAGE))
@@ -87,12 +87,13 @@ class _Reading:
 
     def trajectory(self, entries: list[Json]) -> None:
         """Take actions and observations, each with what the model was asked, if that is there."""
-        for entry in entries:
+        for number, entry in enumerate(entries):
             query = tables(entry.get("query")) or tables(entry.get("messages"))
             text = entry.get("response") or entry.get("thought") or ""
             by = self._turns.answered(
                 {"role": "assistant", "content": text},
-                kept=said(entry, "action", "observation", "response", "query", "messages"))
+                kept={"index": number, **said(entry, "action", "observation", "response", "query",
+                                              "messages")})
             if query:
                 by.body["messages"], by.inferred = query, False
             step = self._called(entry.get("action"), by)

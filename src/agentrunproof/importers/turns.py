@@ -5,11 +5,14 @@ Each answer is a request of its own, of all that stands before it, in the form o
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from agentrunproof.importers.draft import Draft, ModelStep, Step, ToolStep
+from agentrunproof.record.beginnings import Beginning
 
 Json = dict[str, Any]
+_UNHEARD = "message after the last reply"
 
 
 class Turns:
@@ -24,10 +27,16 @@ class Turns:
         self.fields = fields
         self._draft = draft
         self._messages: list[Json] = []
+        self._unheard = 0
 
     def said(self, role: str, content: Any, **more: Any) -> None:
-        """What a user or the system said, or what stands in the conversation without a step."""
+        """What a user or the system said, or what stands in the conversation without a step.
+
+        It stands in the next request; if none comes, it is counted as left.
+        """
         self._messages.append({"role": role, "content": content, **more})
+        self._unheard += 1
+        self._draft.left[_UNHEARD] += 1
 
     def answered(self, message: Json, *, at: int | None = None, agent: str = "",
                  kept: Json | None = None, reply: Any = None, **fields: Any) -> ModelStep:
@@ -41,10 +50,12 @@ class Turns:
             reply: the literal reply, if the trace holds it.
             fields: what this request says besides its messages.
         """
-        body = {**self.fields, **fields, "messages": list(self._messages)}
+        body = {**self.fields, **fields, "messages": Beginning(self._messages, len(self._messages))}
         step = ModelStep(body=body, agent=agent, inferred=True, kept=kept or {}, reply=reply or {
             "choices": [{"index": 0, "message": message}]})
         self._messages.append(message)
+        self._draft.left -= Counter({_UNHEARD: self._unheard})
+        self._unheard = 0
         self.add(step, at)
         return step
 
@@ -78,8 +89,8 @@ class Turns:
             role: as what it stands in the conversation.
         """
         step.output, step.done, step.end = output, True, at if at is not None else step.end
-        self.said(role, output if content is None else content,
-                  **({"tool_call_id": step.id} if role == "tool" else {}))
+        self._messages.append({"role": role, "content": output if content is None else content,
+                               **({"tool_call_id": step.id} if role == "tool" else {})})
 
     def add(self, step: Step, at: int | None = None) -> None:
         """Any other step, such as a handoff."""

@@ -28,8 +28,7 @@ from agentrunproof.lab.jury import Jury, Tick
 from agentrunproof.plan.model import ScenarioId
 from agentrunproof.record import certificate as records
 from agentrunproof.record import layout, matrix, store
-from agentrunproof.record.certificate import Version
-from agentrunproof.record.document import decode_exactly
+from agentrunproof.record.document import Version, decode_exactly
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column, Matrix
 from agentrunproof.record.result import CheckResult

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import agentrunproof
@@ -14,7 +14,7 @@ from agentrunproof.plan import catalog
 from agentrunproof.plan.loader import read_toml
 from agentrunproof.plan.model import Mode, ScenarioId
 from agentrunproof.record import history
-from agentrunproof.record.certificate import Version
+from agentrunproof.record.document import Version
 from agentrunproof.record.history import Bug, History, is_universal
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column
@@ -34,6 +34,7 @@ class Declared:
         first_fixed: the release after that, on which the check passes.
         upstream: where the bug was reported; nothing where no report is known.
         modes: in which modes of the plan it fails on `last_bad`, where not in all.
+        listed: which bug of the list that the matrix set out from; nothing for any other.
         note: what one should know about it.
     """
 
@@ -45,11 +46,12 @@ class Declared:
     first_fixed: Version
     upstream: str | None = None
     modes: tuple[Mode, ...] = ()
+    listed: str | None = None
     note: str = ""
 
     @property
     def universal(self) -> bool:
-        """Whether the check watches every run, rather than what this plan expects."""
+        """Whether the check watches every run, rather than what this plan is about."""
         return is_universal(self.check)
 
     @property
@@ -63,8 +65,22 @@ class Declared:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Listed:
+    """The upstream bugs that the matrix set out from, each known to fail and to be fixed.
+
+    Args:
+        bugs: their names: numbers of changes upstream, where there are any.
+        uncovered: those that no row shows, each with the reason.
+    """
+
+    bugs: tuple[str, ...] = ()
+    uncovered: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class _File:
-    rows: tuple[Declared, ...]
+    rows: tuple[Declared, ...] = ()
+    listed: Listed = field(default_factory=Listed)
 
 
 def load(folder: Path, words: Sequence[str] = ()) -> tuple[Declared, ...]:
@@ -80,10 +96,7 @@ def load(folder: Path, words: Sequence[str] = ()) -> tuple[Declared, ...]:
     """
     found: list[Declared] = []
     for path in sorted(folder.glob("*.toml")):
-        try:
-            file: _File = shape.decode(_File, read_toml(path))
-        except ShapeError as error:
-            raise PlanError("HISTORY_ROWS", f"{path}: {error.message}", error.hint) from error
+        file = _read(path)
         for row in file.rows:
             unknown = {row.first_bad, row.last_bad, row.first_fixed} - releases.known().keys()
             if unknown:
@@ -95,6 +108,25 @@ def load(folder: Path, words: Sequence[str] = ()) -> tuple[Declared, ...]:
         raise PlanError("HISTORY_NONE", f"{folder}: there is no row"
                         + f" with {' or '.join(words)} in it" * bool(words))
     return tuple(found)
+
+
+def listed(folder: Path) -> Listed:
+    """The list of bugs that the files of a folder hold.
+
+    Raises:
+        PlanError: ``HISTORY_ROWS``.
+    """
+    files = [_read(path).listed for path in sorted(folder.glob("*.toml"))]
+    return Listed(bugs=tuple(bug for file in files for bug in file.bugs),
+                  uncovered={bug: why for file in files for bug, why in file.uncovered.items()})
+
+
+def _read(path: Path) -> _File:
+    try:
+        file: _File = shape.decode(_File, read_toml(path))
+    except ShapeError as error:
+        raise PlanError("HISTORY_ROWS", f"{path}: {error.message}", error.hint) from error
+    return file
 
 
 def needed(rows: Iterable[Declared], python: str) -> dict[Column, set[str]]:

@@ -24,6 +24,9 @@ from agentrunproof.record.result import Verdict
 #: Seconds of real time one phase run may take.
 DEADLINE = "30"
 
+#: From so many plans on, starting a second process takes less time than it saves.
+MANY = 40
+
 
 @dataclass(frozen=True)
 class Options:
@@ -86,19 +89,21 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         environment = environments.current()
     else:
         environment = environments.isolated(options.sdk, options.python, say, options.pins)
-    yield from probe_in(environment, plans, options, progress=progress)
+    workers = 2 if len(plans) >= MANY and (os.cpu_count() or 1) > 1 else 1
+    yield from probe_in(environment, plans, options, progress=progress, workers=workers)
 
 
 def probe_in(environment: environments.Environment, plans: Mapping[str, Plan], options: Options,
-             *, progress: Callable[[str, str], None] | None = None,
+             *, progress: Callable[[str, str], None] | None = None, workers: int = 1,
              worker: process.Worker | None = None) -> Generator[Outcome, None, None]:
     """The same in an environment that is there; what `options` say of one is not looked at.
 
-    A `worker` of that environment is kept for more plans.
+    `workers` processes share the plans, or a `worker` of that environment is kept for more.
     """
     refuse(plans, options.allow_python)
     request = process.Request(plans, options.deadline, options.path)
-    with closing(process.run_plans(environment.python, request, progress=progress)
+    with closing(process.run_plans(environment.python, request, workers=workers,
+                                   progress=progress)
                  if worker is None else worker.run(request, progress)) as reports:
         for report in reports:
             yield _outcome(plans[report.id], report, options.profile)

@@ -16,17 +16,17 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 import agentrunproof
 from agentrunproof.errors import LabError
-from agentrunproof.plan import capabilities
+from agentrunproof.plan import capabilities, variants
 from agentrunproof.plan.model import Plan
 from agentrunproof.record import events
-from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.record.observation import Observation, PhaseRun, gathered
 
 #: Seconds of silence a worker is allowed beyond the deadline of a phase: importing the SDK from a
 #: cold disk, mostly.
@@ -55,7 +55,9 @@ class Request:
     def line(self, ids: Sequence[str]) -> bytes:
         """The request for these of the plans, as the worker reads it."""
         plans = [{"id": id, "plan": self.plans[id].to_json(),
-                  "needs": capabilities.needed(self.plans[id])} for id in ids]
+                  "needs": capabilities.needed(self.plans[id]),
+                  "variants": {variant.name: variant.plan.to_json()
+                               for variant in variants.variants(self.plans[id])}} for id in ids]
         body = {"plans": plans, "deadline": self.deadline, "path": list(self.path)}
         return json.dumps(body).encode() + b"\n"
 
@@ -72,20 +74,24 @@ class Hello:
 
 @dataclass
 class Report:
-    """What became of one plan; `error` says why there may be less than all of it."""
+    """What became of one plan; `error` says why there may be less than all of it.
+
+    `varied` are the runs of its variants, each with the variant's name.
+    """
 
     id: str
     hello: Hello | None = None
     runs: list[PhaseRun] = field(default_factory=list)
     missing: tuple[str, ...] = ()
     error: LabError | None = None
+    varied: list[tuple[str, PhaseRun]] = field(default_factory=list)
 
     @property
     def observation(self) -> Observation:
-        return Observation(tuple(self.runs), self.missing)
+        return gathered([*(("", run) for run in self.runs), *self.varied], self.missing)
 
 
-def run_plans(python: Path, request: Request, *, worker: Path | None = None,
+def run_plans(python: Path, request: Request, *, workers: int = 1, worker: Path | None = None,
               grace: float = GRACE,
               progress: Callable[[str, str], None] | None = None) -> Generator[Report, None, None]:
     """Run the plans in child processes of `python` and yield one report for each, in order.
@@ -93,12 +99,20 @@ def run_plans(python: Path, request: Request, *, worker: Path | None = None,
     Args:
         python: the interpreter whose environment has the SDK.
         request: the plans and how to run them.
+        workers: how many processes share the plans; the reports are the same.
         worker: another worker script than ours.
         grace: seconds of silence beyond the deadline after which a worker is killed.
         progress: told the scenario id and ``mode/phase`` of each finished run.
     """
-    with closing(Worker(python, worker=worker, grace=grace)) as kept:
-        yield from kept.run(request, progress)
+    plans = list(request.plans.items())
+    with ExitStack() as stack:
+        streams = []
+        for first in range(workers):
+            kept = stack.enter_context(closing(Worker(python, worker=worker, grace=grace)))
+            share = dict(plans[first::workers])
+            streams.append(kept.run(replace(request, plans=share), progress))
+        for place in range(len(plans)):
+            yield next(streams[place % workers])
 
 
 class Worker:
@@ -113,31 +127,38 @@ class Worker:
     def __init__(self, python: Path, *, worker: Path | None = None, grace: float = GRACE) -> None:
         self._python, self._grace = python, grace
         self._script = worker or Path(agentrunproof.__file__).parent / "sdk" / "worker.py"
-        self._idle: _Child | None = None
+        self._child: _Child | None = None
 
     def run(self, request: Request, progress: Callable[[str, str], None] | None = None
             ) -> Generator[Report, None, None]:
-        """Run the plans and yield one report for each, in order; see `run_plans`."""
+        """Begin at once, and yield one report for each plan, in order; see `run_plans`."""
         pending = list(request.plans)
-        while pending:
-            if self._idle is None or self._idle.is_over():
-                self.close()
-                self._idle = _Child(self._python, self._script)
-            child, self._idle = self._idle, None
-            try:
-                child.ask(request.line(pending), float(request.deadline) + self._grace)
+        return self._reports(request, pending, self._ask(request, pending), progress)
+
+    def _ask(self, request: Request, pending: Sequence[str]) -> _Child:
+        """The process, which has been asked for these plans."""
+        if self._child is None or not self._child.answered or self._child.is_over():
+            self.close()
+            self._child = _Child(self._python, self._script)
+        self._child.ask(request.line(pending), float(request.deadline) + self._grace)
+        return self._child
+
+    def _reports(self, request: Request, pending: list[str], child: _Child,
+                 progress: Callable[[str, str], None] | None) -> Generator[Report, None, None]:
+        try:
+            while pending:
                 for report in child.reports(pending, progress):
                     pending.remove(report.id)
                     yield report
-                if child.answered:
-                    self._idle = child
-            finally:
-                if self._idle is None:
-                    child.kill()
+                if pending:
+                    child = self._ask(request, pending)
+        finally:
+            if not child.answered:
+                self.close()
 
     def close(self) -> None:
         """End the process, if there is one."""
-        child, self._idle = self._idle, None
+        child, self._child = self._child, None
         if child is not None:
             child.kill()
 
@@ -204,10 +225,13 @@ class _Child:
                 elif body["plan"] != report.id:
                     raise ValueError(f"{name} of {body['plan']!r} instead of {report.id!r}")
                 elif name == "run":
-                    run = read_run(body)
-                    report.runs.append(run)
+                    run, variant = read_run(body), str(body.get("variant", ""))
+                    if variant:
+                        report.varied.append((variant, run))
+                    else:
+                        report.runs.append(run)
                     if progress is not None:
-                        progress(report.id, run.where)
+                        progress(report.id, f"{variant or run.mode}/{run.phase}")
                 else:
                     if name == "done":
                         report.missing = tuple(body["missing"])

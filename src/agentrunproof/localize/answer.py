@@ -45,7 +45,7 @@ class Answer:
 def concluded(trace: Trace) -> bool:
     """Whether the run ended with an answer, by its last words, and was not just cut off."""
     return any(_CONCLUDES.search(trace.steps[at].output) for at in range(
-        max(0, len(trace) - 3), len(trace)) if trace.steps[at].kind == "answer")
+        max(0, trace.last - 2), trace.last + 1) if trace.steps[at].kind == "answer")
 
 
 def find(trace: Trace) -> Answer | None:
@@ -71,8 +71,7 @@ def origin(trace: Trace, answer: Answer) -> int | None:
     wanted = answer.values
     if answer.marked and not all(map(values.telling, wanted)):
         return None
-    begin = 1 if trace.steps[0].kind in ("input", "start") else 0
-    for at in range(begin, answer.at + 1):
+    for at in range(trace.first or 0, answer.at + 1):
         said = _plain(conversation.text(trace.steps[at]))
         if 2 * sum(values.holds(said, value) for value in wanted) >= len(wanted):
             return at

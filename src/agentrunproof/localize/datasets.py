@@ -1,18 +1,30 @@
-"""Labelled runs: of each its steps, and at which one people say that it started to go wrong."""
+"""Labelled runs: of each its steps, and at which one people say that it started to go wrong.
+
+A run is read as `localize` reads the user's own file of it: by the importer of its form. What
+cannot be scored is named with the reason, and never counted as anything.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import PurePath
 from typing import Any
 
 from agentrunproof.errors import RecordError
-from agentrunproof.localize import chat, runopsy
+from agentrunproof.importers import detect, draft, trail
+from agentrunproof.localize import labels, rows
+from agentrunproof.localize.labels import Label, Part
+from agentrunproof.localize.steps import with_sources
 from agentrunproof.record.localization import Step
+from agentrunproof.record.run import Run
 
 PACKAGED = "runopsy_bench"
+_FORMS = ("known: Who&When, AgentRx (trajectories and annotations), TRAIL (traces and "
+          "annotations), runopsy_bench, and steps or messages with an onset")
+Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,36 @@ class Case:
     failed: bool = False
 
 
+@dataclass(frozen=True)
+class Left:
+    """A value that is not scored, and why.
+
+    Args:
+        name: where the value stands, and the id of the run.
+        reason: such as ``no label``.
+        detail: what is labelled, if that is the reason.
+    """
+
+    name: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What files of a labelled set hold.
+
+    Args:
+        cases: the runs that can be scored.
+        left: all others.
+        notes: what a user must be told of the labels.
+    """
+
+    cases: tuple[Case, ...]
+    left: tuple[Left, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def packaged() -> bytes:
     """The content of the labelled set that comes with the package (see its notice)."""
     return resources.files("agentrunproof.localize").joinpath(
@@ -43,99 +85,146 @@ def packaged() -> bytes:
 
 
 def read(data: bytes, name: str) -> tuple[Case, ...]:
-    """The cases in a file: a JSON list or table, or JSON lines, each of a known form.
+    """The cases of one file of which each value must be a labelled run.
 
     Args:
         data: the file's content.
         name: its name, for messages.
 
     Raises:
-        RecordError: ``DATASET_SYNTAX``, ``DATASET_FORMAT``, ``DATASET_LABEL``,
-            ``DATASET_EMPTY``.
+        RecordError: what `read_all` says; ``DATASET_LABEL``: a run cannot be scored.
     """
-    cases = []
-    for place, value in _values(data, name):
-        form = next((read for tells, read in _FORMS if isinstance(value, dict) and tells(value)),
-                    None)
-        if form is None:
-            raise RecordError("DATASET_FORMAT", f"{place}: no labelled run of a known form",
-                              "known: steps with onset, messages, Who&When, runopsy_bench")
-        try:
-            case = form(value)
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise RecordError("DATASET_FORMAT", f"{place}: not as its form has it: "
-                              f"{type(problem).__name__}: {problem}"[:200]) from None
-        numbers = {step.number for step in case.steps}
-        if case.onset is not None and case.onset not in numbers:
-            raise RecordError("DATASET_LABEL", f"{place}: the onset is step {case.onset}, which "
-                              "the run does not have", "are its labels counted from 0?")
-        cases.append(case)
-    if not cases:
-        raise RecordError("DATASET_EMPTY", f"{name}: holds no labelled run")
-    return tuple(cases)
+    found = read_all({name: data})
+    if found.left:
+        first = found.left[0]
+        raise RecordError("DATASET_LABEL", f"{first.name}: {first.reason} {first.detail}".strip(),
+                          "are its labels counted from where the set counts them?")
+    return found.cases
 
 
-def _values(data: bytes, name: str) -> Iterator[tuple[str, Any]]:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise RecordError("DATASET_SYNTAX", f"{name}: not UTF-8 text") from None
-    try:
-        whole = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip():
-                yield f"{name}:{number}", _line(line, f"{name}:{number}")
-    else:
-        for number, value in enumerate(whole if isinstance(whole, list) else [whole], 1):
-            yield f"{name}: case {number}", value
+def read_all(files: Mapping[str, bytes], told: Callable[[str], None] | None = None) -> Dataset:
+    """What the files of one set hold: traces and labels find each other by their ids.
+
+    Args:
+        files: their content by their names.
+        told: called with the id of each run that was read.
+
+    Raises:
+        RecordError: ``DATASET_SYNTAX``: a file is neither JSON nor JSON lines nor Parquet;
+            ``DATASET_PARQUET``: pyarrow is not installed; ``DATASET_EMPTY``: there is nothing in
+            them; ``DATASET_FORMAT``: nothing of a known form; ``DATASET_DUPLICATE``: two labels of
+            one run differ.
+    """
+    read = _Reading()
+    for name, data in files.items():
+        for place, value in rows.of_file(data, name):
+            read.take(value, place, PurePath(name).stem)
+    if not read.traces and not read.labels:
+        if not read.left:
+            raise RecordError("DATASET_EMPTY",
+                              f"{', '.join(files) or 'no file'}: holds no labelled run")
+        raise RecordError("DATASET_FORMAT", f"{read.left[0].name}: {read.left[0].reason}", _FORMS)
+    return read.dataset(told)
 
 
-def _line(line: str, place: str) -> Any:
-    try:
-        return json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
-        raise RecordError("DATASET_SYNTAX", f"{place}: not JSON") from None
+class _Reading:
+    """Takes the values of a set, one by one."""
+
+    def __init__(self) -> None:
+        self.traces: list[tuple[str, Part]] = []  # where they stand, and what they are
+        self.labels: dict[str, Label] = {}  # of those that stand apart
+        self.left: list[Left] = []
+        self._notes: list[str] = []
+
+    def take(self, value: Any, place: str, stem: str) -> None:
+        part = labels.part(value, stem)
+        if part is None:
+            self.left.append(Left(place, "no labelled run of a known form"))
+        elif part.trace is not None:
+            self.traces.append((place, part))
+        elif part.label is not None and \
+                self.labels.setdefault(part.id, part.label) != part.label:
+            raise RecordError("DATASET_DUPLICATE", f"{place}: run {part.id:.60} is labelled twice, "
+                              "and differently", "leave one of the files out")
+
+    def dataset(self, told: Callable[[str], None] | None) -> Dataset:
+        """The cases of what was taken."""
+        cases: list[Case] = []
+        for place, part in self.traces:
+            label = part.label or self.labels.get(part.id)
+            name = f"{place} ({part.id:.60})"
+            if label is None or label.problem:
+                self.left.append(Left(name, label.problem if label else "no label"))
+            else:
+                try:
+                    found: Case | Left = self._case(part, label, name)
+                except RecordError as error:
+                    found = Left(name, error.message)
+                if isinstance(found, Case):
+                    cases.append(found)
+                else:
+                    self.left.append(found)
+            if told is not None:
+                told(part.id)
+        known = {part.id for _, part in self.traces}
+        self.left += [Left(id, "a label without its trace") for id in self.labels
+                      if id not in known]
+        return Dataset(tuple(cases), tuple(self.left), tuple(self._notes))
+
+    def _case(self, part: Part, label: Label, name: str) -> Case | Left:
+        """A labelled run, unless what is labelled is not in it.
+
+        Raises:
+            RecordError: it cannot be read.
+        """
+        steps = _steps(part.trace, name)
+        found = _found(label, part.trace, steps)
+        nowhere = [wanted for wanted, number in found.items() if number is None]
+        if nowhere and len(nowhere) == len(found):
+            done = sum(step.kind not in ("start", "end") for step, _ in steps)
+            return Left(name, "what is labelled is no step of the run", f"{label.key} "
+                        f"{', '.join(map(str, nowhere))[:60]}; it has {done} steps")
+        if nowhere:
+            self._notes.append(f"{name}: {len(nowhere)} of {len(found)} labels are at no step of "
+                               f"it, such as {nowhere[0]!s:.40}")
+        onset = min((number for number in found.values() if number is not None), default=None)
+        return Case(part.id, tuple(step for step, _ in steps), onset, label.agent,
+                    label.detectable, label.failed)
 
 
-def _of_steps(value: dict[str, Any]) -> Case:
-    messages = [
-        chat.Message(_author(step), str(step.get("text") or ""),
-                     tuple((str(tool), str(arguments)) for tool, arguments in
-                           step.get("calls") or ()))
-        for step in value["steps"]]
-    return Case(str(value.get("id", "")), chat.steps(messages), value["onset"],
-                str(value.get("agent") or ""), failed=value["onset"] is not None)
+def _steps(trace: Any, place: str) -> tuple[tuple[Step, Json], ...]:
+    """The steps of a trace as `localize` reads them, with their sources."""
+    read_as, found = detect.understand(json.dumps(trace, default=str).encode("ascii"), place)
+    return with_sources(found if isinstance(found, Run) else
+                        draft.told(found, imported_from=read_as))
 
 
-def _author(step: dict[str, Any]) -> str:
-    """Who wrote a message: what kind it is may say to whom as well."""
-    agent, kind = str(step["agent"]), str(step.get("kind", ""))
-    return kind if kind.startswith(f"{agent} (") else agent
+def _found(label: Label, trace: Any, steps: tuple[tuple[Step, Json], ...]
+           ) -> dict[Any, int | None]:
+    """The step of each value that is labelled; None: there is none.
+
+    Of several steps it is that of the labelled agent, else the first.
+    """
+    inside = _inside(trace) if label.key == "span" else {}
+    found: dict[Any, int | None] = {}
+    for wanted in label.wanted:
+        meant = inside.get(wanted, {wanted})
+        there = [step for step, source in steps if source.get(label.key) in meant]
+        by = [step for step in there
+              if label.agent and step.agent.lower() == label.agent.lower()]
+        found[wanted] = (by or there)[0].number if there else None
+    return found
 
 
-def _of_messages(value: dict[str, Any]) -> Case:
-    return Case(str(value.get("id", "")), chat.of_openai(value["messages"]), value["onset"],
-                failed=value["onset"] is not None)
-
-
-def _of_who_and_when(value: dict[str, Any]) -> Case:
-    """Who&When in its own form; the mistake's step is counted from 0."""
-    messages = [chat.Message(str(entry.get("name") or entry["role"]),
-                             str(entry.get("content") or "")) for entry in value["history"]]
-    return Case(str(value.get("question_ID", "")), chat.steps(messages),
-                int(value["mistake_step"]), str(value.get("mistake_agent") or ""), failed=True)
-
-
-def _of_runopsy(value: dict[str, Any]) -> Case:
-    return Case(str(value["name"]), runopsy.steps(value["events"]), value["onset_step"],
-                detectable=bool(value["deterministically_detectable"]))
-
-
-#: how a form is told, and how it is read
-_FORMS: tuple[tuple[Callable[[dict[str, Any]], bool], Callable[[dict[str, Any]], Case]], ...] = (
-    (lambda value: "steps" in value and "onset" in value, _of_steps),
-    (lambda value: "messages" in value and "onset" in value, _of_messages),
-    (lambda value: "history" in value and "mistake_step" in value, _of_who_and_when),
-    (lambda value: "events" in value and "onset_step" in value, _of_runopsy),
-)
+def _inside(trace: Any) -> dict[str, set[str]]:
+    """The ids of the spans inside of each span, itself included."""
+    above: dict[str, str] = {}
+    inside: dict[str, set[str]] = {}
+    for span, parent in trail.walk(trace["spans"]):
+        id = str(span.get("span_id") or "")
+        above[id] = parent
+        at = id
+        while at and id not in inside.setdefault(at, set()):
+            inside[at].add(id)
+            at = above.get(at, "")
+    return inside

@@ -42,7 +42,7 @@ def lead(trace: Trace, number: int) -> Lead | None:
     """The decision behind one step; None if no model call is known to be behind it."""
     at = trace.place[number]
     by = trace.steps[trace.writer(at)]
-    if by.kind != "answer" or not by.call:
+    if by.kind not in ("answer", "handoff") or not by.call:
         return None
     asked = [at] if trace.steps[at].kind == "tool" else trace.asked.get(at, [])
     return Lead(number, by.call, _target(trace, asked))

@@ -20,18 +20,24 @@ POINTS_FLOW = 5
 #: Whoever first wrote the wrong answer; as much as a failed call.
 POINTS_ANSWER = 4
 #: A run that stopped of itself with an answer that no step before had: whoever worked last did not
-#: supply it. Of a run that hit a limit it says less: the answer was made up because time was up.
+#: supply it. It says less of a run that hit a limit: the answer was made up because time was up;
+#: and of a long one: the last of many tries is not what decided.
 POINTS_SUPPLY = 4
-POINTS_SUPPLY_AT_LIMIT = 1
-#: The first work sets the course: without other evidence it is the likeliest.
+POINTS_SUPPLY_LATE = 1
+#: more work than this makes a run long
+_MANY = 10
+#: The first work sets the course: without other evidence it is the likeliest. What is known before
+#: anything was seen is no evidence: it lifts that step to this score and adds nothing to a higher.
 POINTS_FIRST = 2
-#: The last work stayed as it was: nobody checked it any more.
+#: The last work before the end stayed as it was: nobody checked it any more.
 POINTS_LAST = 1
 #: The terms that need the whole run.
-TERMS = ("data-flow", "answer", "supply", "first-work", "last-work")
+TERMS = ("data-flow", "answer", "supply", "first-work", "last-work", "further-work")
 
-#: as many suspects and edges are told, and as much of a value
+#: as many suspects and edges are told, and as much of a value; so many suspects there are at least
+#: in a run that failed and did so much
 SUSPECTS = 10
+_LEAST = 3
 _EDGES = 100
 _SHOWN = 60
 
@@ -79,12 +85,16 @@ def localize(trace: Trace, *, without: Collection[str] = ()) -> Result:
         _add(terms, at, "data-flow", POINTS_FLOW, reason)
     if trace.failed:
         for name, at, points, reason in _whole(trace):
-            if name not in without:
+            if name == "first-work":
+                points -= sum(term.points for term in terms.get(at, ()))
+            if name not in without and points > 0:
                 _add(terms, at, name, points, reason)
     symptom = _symptom(trace, failures)
     if not terms and trace.failed:
         start = trace.first if trace.first is not None else 0
         _add(terms, start, "first-work", POINTS_LAST, "nothing else is known: the first act")
+    if trace.failed and "further-work" not in without:
+        _fill(trace, terms)
     suspects = _suspects(trace, terms)
     edges = tuple(Edge(source=trace.steps[one.source].number, target=trace.steps[one.target].number,
                        value=one.value[:_SHOWN]) for one in flows[:_EDGES])
@@ -100,6 +110,18 @@ def _finding(trace: Trace, name: str, seen: Seen) -> Finding:
 
 def _add(terms: dict[int, list[Term]], at: int, name: str, points: int, reason: str) -> None:
     terms.setdefault(at, []).append(Term(name=name, points=points, reason=reason))
+
+
+def _fill(trace: Trace, terms: dict[int, list[Term]]) -> None:
+    """Add suspects up to `_LEAST`: whoever asked for a call, the earliest first, then whoever said
+    something."""
+    acted = [at for at in trace.asked if conversation.called(trace, at)]
+    said = [at for at in trace.workers if conversation.substantial(trace.steps[at])]
+    for at in (*acted, *said):
+        if len(terms) >= _LEAST:
+            return
+        if at not in terms:
+            _add(terms, at, "further-work", 0, "nothing speaks for it but that it is early work")
 
 
 def _suspects(trace: Trace, terms: dict[int, list[Term]]) -> tuple[Suspect, ...]:
@@ -133,19 +155,21 @@ def _whole(trace: Trace) -> Iterator[tuple[str, int, int, str]]:
     work = [at for at in trace.workers if trace.steps[at].output.strip()]
     if not work:
         return
-    yield "first-work", work[0], POINTS_FIRST, "the first work, which sets the course"
-    last = next((at for at in reversed(work) if conversation.substantial(trace.steps[at])), None)
+    real = [at for at in work if conversation.substantial(trace.steps[at])]
+    last = real[-1] if real else None
     said = answer.find(trace) if answer.concluded(trace) else None
     origin = answer.origin(trace, said) if said else None
     if said and origin is not None and (origin < said.at or not trace.coordinators):
         yield ("answer", trace.writer(origin), POINTS_ANSWER,
                f"wrote what the run ended with: {', '.join(said.values)[:_SHOWN]}")
     elif trace.coordinators and last is not None:
-        cut = any(True for _ in detectors.budget.find(trace))
-        yield ("supply", last, POINTS_SUPPLY_AT_LIMIT if cut else POINTS_SUPPLY,
+        late = len(work) > _MANY or any(True for _ in detectors.budget.find(trace))
+        yield ("supply", last, POINTS_SUPPLY_LATE if late else POINTS_SUPPLY,
                "the last work, which did not supply the answer")
-    if last is not None and not trace.coordinators:
-        yield "last-work", last, POINTS_LAST, "the last work, which nobody checked"
+    yield "first-work", work[0], POINTS_FIRST, "the first work, which sets the course"
+    checked = [at for at in real if at < trace.last]
+    if checked and not trace.coordinators:
+        yield "last-work", checked[-1], POINTS_LAST, "the last work, which nobody checked"
 
 
 def _symptom(trace: Trace, failures: list[Seen]) -> Symptom:

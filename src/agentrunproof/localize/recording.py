@@ -9,7 +9,7 @@ from agentrunproof import canonical, shape
 from agentrunproof.canonical import MAX_BYTES
 from agentrunproof.localize.ranking import localize
 from agentrunproof.localize.trace import Trace
-from agentrunproof.record.ablation import AblationProducer
+from agentrunproof.record.document import Program
 from agentrunproof.record.localization import FORM, Localization, Step, TraceLine
 
 #: Steps of this many bytes leave room for the rest of the record.
@@ -33,7 +33,7 @@ def record(steps: Sequence[Step], *, name: str, format: str, version: str,
     table = canonical.dumps(shape.encode(steps))
     result = localize(Trace(steps, failed=failed))
     return Localization(
-        producer=AblationProducer(version=version),
+        producer=Program(version=version),
         subject=TraceLine(name=_SURROGATE.sub("\ufffd", name), format=format, steps=len(steps),
                           digest=canonical.digest_bytes(table)),
         failed=failed, steps=steps if len(table) <= EMBEDDED else (), findings=result.findings,

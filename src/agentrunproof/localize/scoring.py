@@ -2,7 +2,8 @@
 
 Silence on a run that went wrong is a miss, and costs as many steps of distance as the run has.
 What is claimed of a healthy run is a false onset. Beside each figure stands what chance gives: a
-step drawn at random from the run, computed, not drawn.
+step drawn at random from the run, computed, not drawn. That a run started and ended is no step of
+it here: nobody did it.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class _Judged:
 def _judge(case: Case, named: list[int]) -> _Judged:
     if case.onset is None:
         return _Judged(True, false=Fraction(bool(named)))
-    far = abs(named[0] - case.onset) if named else len(case.steps)
+    far = abs(named[0] - case.onset) if named else len(_done(case))
     return _Judged(
         False, tuple(Fraction(bool(named) and far <= off) for off in TOLERANCES),
         Fraction(case.onset in named[:3]), _agent(case, named[:1]), Fraction(far))
@@ -117,7 +118,7 @@ def _judge(case: Case, named: list[int]) -> _Judged:
 def _expected(case: Case) -> _Judged:
     if case.onset is None:
         return _Judged(True, false=Fraction(1))
-    numbers = [step.number for step in case.steps]
+    numbers = _done(case)
     runs = len(numbers)
     off = [abs(number - case.onset) for number in numbers]
     agents = [_agent(case, [number]) for number in numbers] if case.agent else []
@@ -126,6 +127,11 @@ def _expected(case: Case) -> _Judged:
         Fraction(min(3, runs), runs),
         sum((one or Fraction(0) for one in agents), Fraction(0)) / runs if agents else None,
         Fraction(sum(off), runs))
+
+
+def _done(case: Case) -> list[int]:
+    """The numbers of the steps that somebody did."""
+    return [step.number for step in case.steps if step.kind not in ("start", "end")]
 
 
 def _agent(case: Case, named: list[int]) -> Fraction | None:

@@ -1,9 +1,13 @@
 """Steps of a run's events: of recorded and imported runs, and of the runs in a certificate.
 
+A trace that says in so many words what people said (``said``, of imported conversations) is
+taken at its word: then no request is searched for that, and each message is one step.
+
 Facts of a step, by name: ``operation`` and ``age`` (seconds) of memory; ``to`` and ``missing`` of
 a handoff; ``support`` of a claim; ``finish`` of an answer; ``outcome`` of an end; ``ends``
 (``unknown``: the format has no end) of a start; ``lost``: how many events before it are missing;
-``input_digest``, ``output_digest`` where a trace holds digests only.
+``input_digest``, ``output_digest`` where a trace holds digests only; ``source`` of an imported
+run: what the trace itself calls it, such as ``span 7c1f``.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import Any, ClassVar
 from agentrunproof.localize.trace import clip
 from agentrunproof.record.localization import Step, StepKind, StepStatus
 from agentrunproof.record.run import Call, Run
+from agentrunproof.record.told_run import ToldRun
 
 #: What users and systems say stands in requests, each of which repeats what was said before. So
 #: many requests are looked into; of longer runs only the first, which holds the task.
@@ -24,33 +29,45 @@ _EXIT_CODE = re.compile(r"\s*exit ?code:? *(-?\d+)", re.I)
 _FINISHED = {"stop", "tool_calls", "function_call", "end_turn", "tool_use", "completed",
              "stop_sequence"}
 _SYSTEMS = ("system", "developer")
+#: What a trace calls its parts by: an id of its own, or a place in its list, from 0.
+_NAMES = ("span", "observation_id", "step_id", "event_id", "id", "index")
 Json = Mapping[str, Any]
 
 
-def of_run(run: Run) -> tuple[Step, ...]:
+def of_run(run: Run | ToldRun) -> tuple[Step, ...]:
     """The steps of a recorded or imported run, numbered from 1 in the order of their starts."""
+    return tuple(step for step, _ in with_sources(run))
+
+
+def with_sources(run: Run | ToldRun) -> tuple[tuple[Step, Json], ...]:
+    """The steps of a run, each with what the trace that it was imported from says of it besides:
+    the ``source`` of its event, such as the ``index`` of a message; empty if there is none."""
     calls = run.calls()
     looked = calls if len(calls) <= _REQUESTS else calls[:1]
-    return of_events(run.events(), inputs=lambda call: _inputs(run, call),
-                     asking={call.id: call for call in looked})
+    reading = _Reading(lambda call: _inputs(run, call), {call.id: call for call in looked})
+    for event in run.events():
+        reading.take(event)
+    return tuple((_step(row, source), source) for row, source in
+                 zip(reading.rows, reading.sources, strict=True))
 
 
-def of_events(events: Iterable[Json], *, inputs: Callable[[Call], list[tuple[str, str]]] | None
-              = None, asking: Mapping[str, Call] | None = None) -> tuple[Step, ...]:
-    """The steps of events (see `record.events`).
+def _step(row: dict[str, Any], source: Json) -> Step:
+    """A step, with what the trace itself calls it."""
+    name = next((name for name in _NAMES if name in source), None)
+    if name is not None:
+        row["facts"] = {**row.get("facts", {}), "source": f"{name} {source[name]!s:.80}"}
+    return Step(**row)
 
-    Args:
-        events: in their order.
-        inputs: what people said in a request: of each message the role and the text.
-        asking: the requests, by their ids, that are looked into for that.
-    """
-    reading = _Reading(inputs, asking or {})
+
+def of_events(events: Iterable[Json]) -> tuple[Step, ...]:
+    """The steps of events (see `record.events`) that stand in order, without their requests."""
+    reading = _Reading(None, {})
     for event in events:
         reading.take(event)
     return tuple(Step(**row) for row in reading.rows)
 
 
-def _inputs(run: Run, call: Call) -> list[tuple[str, str]]:
+def _inputs(run: Run | ToldRun, call: Call) -> list[tuple[str, str]]:
     """What people say in a request, its system prompt included."""
     body = run.body(call)
     said = [("system", _text(body[key])) for key in ("system", "instructions") if body.get(key)]
@@ -66,17 +83,25 @@ def _inputs(run: Run, call: Call) -> list[tuple[str, str]]:
 
 
 class _Reading:
-    """Takes events one by one; a call's end completes the step of its start."""
+    """Takes events one by one; a call's end completes the step of its start.
+
+    Args:
+        inputs: what people said in a request: of each message the role and the text.
+        asking: the requests, by their ids, that are looked into for that.
+    """
 
     def __init__(self, inputs: Callable[[Call], list[tuple[str, str]]] | None,
                  asking: Mapping[str, Call]) -> None:
         self.rows: list[dict[str, Any]] = []  # fields of steps: later events complete them
+        self.sources: list[Json] = []  # and of each the source
         self._inputs = inputs
         self._asking = asking
         self._open: dict[str, int] = {}
         self._calls: dict[str, int] = {}  # answers by the ids of their requests
         self._asked: dict[str, int] = {}  # and by the ids that the model gave its tool calls
         self._said = 0
+        self._told = False  # what people said stands in events of its own
+        self._spoke: int | None = None  # the number of the step that spoke last, if that is told
         self._prompts: set[str] = set()
         #: what agents and tools said: where a request repeats it as a user's, no user said it
         self._outputs: set[str] = set()
@@ -97,18 +122,25 @@ class _Reading:
     def _add(self, kind: StepKind, event: Json, **fields: Any) -> int:
         self.rows.append({"number": len(self.rows) + 1, "kind": kind,
                           "agent": str(event.get("agent") or ""), **fields})
+        self.sources.append(_table(event, "source"))
+        if self._told and kind in ("input", "answer", "handoff"):
+            self._spoke = len(self.rows)
         return len(self.rows) - 1
 
     def _started(self, event: Json) -> None:
+        self._told = bool(event.get("said"))
         ends = "name" in event and ("imported_from" not in event or bool(event.get("ends")))
         self._add("start", event, input=clip("\n".join(map(_text, event.get("input") or ()))),
                   facts={} if ends else {"ends": "unknown"})
 
     def _model_called(self, event: Json) -> None:
         call = str(event.get("call", ""))
-        if self._inputs is not None and call in self._asking:
+        if self._inputs is not None and call in self._asking and not self._told:
             self._hear([(who, clip(text)) for who, text in self._inputs(self._asking[call])])
-        self._open[f"m {call}"] = at = self._add("answer", event, call=call, status="open")
+        to = str(event.get("to") or "")
+        self._open[f"m {call}"] = at = self._add(
+            "handoff" if to else "answer", event, call=call, status="open",
+            **({"facts": {"to": to}} if to else {}))
         if call:
             self._calls[call] = at
 
@@ -136,9 +168,9 @@ class _Reading:
         finish = _finish(event.get("reply"))
         cut = bool(event.get("partial")) or (finish != "" and finish not in _FINISHED)
         self._outputs.add(clip(texts))
-        self.rows[at].update(output=clip(texts + made),
-                                 status="cut" if cut else "ok",
-                                 facts={"finish": finish or "broken off"} if cut else {})
+        self.rows[at].update(output=clip(texts + made), status="cut" if cut else "ok")
+        if cut:
+            self.rows[at].setdefault("facts", {})["finish"] = finish or "broken off"
 
     def _model_failed(self, event: Json) -> None:
         at = self._open.pop(f"m {event.get('call', '')}", None)
@@ -155,10 +187,11 @@ class _Reading:
             facts={str(key): _text(value) for key, value in _table(event, "facts").items()})
 
     def _open_number(self, event: Json) -> int | None:
-        """The number of the answer that asked for a tool call."""
+        """The number of the answer that asked for a tool call; where the trace tells who spoke and
+        not who asked, whoever spoke last."""
         given = event.get("tool_call_id") or event["call"]
         at = self._calls.get(str(event.get("asked_by")), self._asked.get(str(given)))
-        return None if at is None else int(self.rows[at]["number"])
+        return self._spoke if at is None else int(self.rows[at]["number"])
 
     def _tool_finished(self, event: Json) -> None:
         at = self._open.pop(f"t {event['call']}", None)
@@ -185,11 +218,18 @@ class _Reading:
         self._add("guardrail", event, tool=str(event["guardrail"]),
                   status="blocked" if tripped else "ok")
 
+    def _was_said(self, event: Json) -> None:
+        self._add("input", event, input=clip(str(event["text"])))
+
     def _handoff(self, event: Json) -> None:
         facts = {"to": str(event.get("to", ""))}
+        if self.rows and self.rows[-1]["kind"] == "handoff" and self.rows[-1].get("call") \
+                and self.rows[-1]["facts"] == facts:
+            return  # the answer before was just that
         if event.get("missing"):
             facts["missing"] = ", ".join(map(str, event["missing"]))
-        self._add("handoff", {"agent": event.get("from", event.get("agent"))}, facts=facts)
+        self._add("handoff", {**event, "agent": event.get("from", event.get("agent"))},
+                  facts=facts)
 
     def _claim(self, event: Json) -> None:
         support = event.get("support")
@@ -215,6 +255,7 @@ class _Reading:
         "tool_started": _tool_started, "tool_finished": _tool_finished,
         "tool_failed": _tool_failed, "tool_cancelled": _tool_cancelled,
         "guardrail_checked": _guardrail, "handoff": _handoff, "claim": _claim,
+        "said": _was_said,
         "memory_read": _memory_read, "memory_written": _memory_written,
         "run_finished": _finished}
 

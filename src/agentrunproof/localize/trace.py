@@ -16,6 +16,9 @@ _MARK = "\n[...]\n"
 #: Outcomes, in the words of those that record them, of a run that did not go well.
 BAD = {"failure", "failed", "error", "raised", "timeout", "interrupted", "cancelled", "aborted"}
 
+#: Those of them that somebody else's decision to stop the run leaves.
+_STOPPED = {"interrupted", "cancelled", "aborted"}
+
 #: Words that begin the name of a tool that changes the world; in camel case as well.
 _CHANGING = re.compile(
     r"(?:^|[_.\-/])(?:add|apply|approve|assign|book|buy|cancel|charge|commit|create|delete|deploy|"
@@ -37,12 +40,13 @@ class Trace:
 
     Args:
         steps: in their order; their numbers rise.
-        failed: whether the user says that the run failed.
+        failed: whether the user says that the run failed; a run whose end says so needs nobody
+            to say it.
     """
 
     def __init__(self, steps: Sequence[Step], *, failed: bool = False) -> None:
         self.steps = tuple(steps)
-        self.failed = failed
+        self.failed = failed or self.outcome in BAD - _STOPPED
         self.place = {step.number: at for at, step in enumerate(self.steps)}
 
     def __len__(self) -> int:
@@ -64,6 +68,11 @@ class Trace:
         """Where the first act of an agent stands."""
         return next((at for at, step in enumerate(self.steps)
                      if step.kind in ("answer", "handoff", "tool")), None)
+
+    @cached_property
+    def last(self) -> int:
+        """Where the last step stands that is not the end; -1 of no such step."""
+        return next((at for at in reversed(range(len(self))) if self.steps[at].kind != "end"), -1)
 
     @cached_property
     def tools(self) -> tuple[int, ...]:
@@ -105,7 +114,7 @@ class Trace:
 
     @property
     def bad(self) -> bool:
-        """Whether the run is known not to have gone well: the user says so, or its end does."""
+        """Whether the run is known not to have gone well: it failed, or was stopped."""
         return self.failed or self.outcome in BAD
 
     def writer(self, at: int) -> int:

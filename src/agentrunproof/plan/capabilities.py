@@ -6,7 +6,7 @@ probes the installed release for each of them; no version number decides whether
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from agentrunproof.plan.model import Plan
@@ -16,16 +16,20 @@ CAPABILITIES: dict[str, str] = {
     "agent-tool-approval": "a pause inside an agent used as a tool interrupts the outer run",
     "agent-tool-failure": "an agent as a tool can say what becomes of its failure",
     "agent-tool-max-turns": "an agent as a tool can have a turn limit of its own",
+    "auto-previous-response-id": "a run can chain its responses from the first one on",
     "blocking-guardrail": "input guardrails that run before the model",
     "cancel-mode": "a streamed run can be cancelled after its turn",
+    "conversation-id": "a run can go on in a conversation that the server keeps",
     "error-handlers": "an error handler can supply the output when turns run out",
     "error-run-data": "an exception tells what the run had done",
     "handoff-nest-history": "a handoff can say for itself whether history is nested",
+    "input-filter": "a run can filter what each model is given",
     "lenient-output": "a structured output can have a schema that is not strict",
     "lenient-tool": "a function tool can have a schema that is not strict",
     "llm-hooks": "lifecycle hooks around each model call",
     "model-retry": "the Runner can try a failed model call again",
     "nested-history": "the run can nest the history that a handoff passes on",
+    "previous-response-id": "a run can go on from a response that the server keeps",
     "reasoning-items": "the openai package knows reasoning items",
     "rejection-message": "a rejection can carry the message that the model sees",
     "reset-tool-choice": "an agent can keep its tool choice after a tool call",
@@ -49,10 +53,13 @@ CAPABILITIES: dict[str, str] = {
 #: It decides nothing about a run: with it a record about a known release is checked.
 SINCE: dict[str, str] = {
     "agent-tool-approval": "0.8.0", "agent-tool-failure": "0.6.4", "agent-tool-max-turns": "0.3.1",
-    "blocking-guardrail": "0.6.0", "cancel-mode": "0.4.0", "error-handlers": "0.8.0",
-    "error-run-data": "0.0.17", "handoff-nest-history": "0.6.0", "lenient-output": "0.0.12",
+    "auto-previous-response-id": "0.6.2", "blocking-guardrail": "0.6.0", "cancel-mode": "0.4.0",
+    "conversation-id": "0.2.10", "error-handlers": "0.8.0",
+    "error-run-data": "0.0.17", "handoff-nest-history": "0.6.0",
+    "input-filter": "0.2.8", "lenient-output": "0.0.12",
     "lenient-tool": "0.0.5", "llm-hooks": "0.2.9", "model-retry": "0.12.0",
-    "nested-history": "0.6.0", "reasoning-items": "0.0.3", "rejection-message": "0.12.1",
+    "nested-history": "0.6.0", "previous-response-id": "0.0.10", "reasoning-items": "0.0.3",
+    "rejection-message": "0.12.1",
     "reset-tool-choice": "0.0.7", "run-loop-task": "0.8.0", "run-state": "0.8.0",
     "session": "0.2.0", "session-limit": "0.8.0", "setting-max-tokens": "0.0.4",
     "setting-store": "0.0.8", "stop-at-tools": "0.0.5", "stream-cancel": "0.0.13",
@@ -68,10 +75,16 @@ OF_LIBRARIES = frozenset({"reasoning-items"})
 @cache
 def lacking(version: str) -> frozenset[str]:
     """Capabilities that the release of this number lacks."""
-    def numbers(text: str) -> tuple[int, ...]:
-        return tuple(map(int, text.split(".")))
+    return frozenset(name for name, first in SINCE.items() if _numbers(version) < _numbers(first))
 
-    return frozenset(name for name, first in SINCE.items() if numbers(version) < numbers(first))
+
+def since(names: Iterable[str]) -> str | None:
+    """The first release that has all of these capabilities; None where none is named."""
+    return max((SINCE[name] for name in names), key=_numbers, default=None)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def needed(plan: Plan) -> tuple[str, ...]:
@@ -91,8 +104,12 @@ def _used(plan: Plan) -> Iterator[str]:
         yield "nested-history"
     if plan.run.on_max_turns is not None:
         yield "error-handlers"
+    if plan.run.input_filter is not None:
+        yield "input-filter"
     if plan.run.retries is not None:
         yield "model-retry"
+    if plan.run.server != "none":
+        yield plan.run.server.replace("_", "-")
     if plan.run.hook_error is not None and plan.run.hook_error.on.startswith("on_llm"):
         yield "llm-hooks"
     if plan.tools and not plan.run.sensitive_traces:

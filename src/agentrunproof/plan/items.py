@@ -11,9 +11,12 @@ import json
 import re
 from typing import Any
 
-from agentrunproof.plan.model import Item, ParamType, Phase, Plan, Tool
+from agentrunproof.plan.model import InputFilter, Item, ParamType, Phase, Plan, Tool
 
 Json = dict[str, Any]
+
+#: What a plan gives for the options that name something the server keeps (`Run.server`).
+SERVER_IDS = {"conversation_id": "conversation-1", "previous_response_id": "resp-before"}
 
 _ROLES = ("user", "system", "developer")
 _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -92,6 +95,17 @@ def response_id(phase: Phase, agent: str, step: int) -> str:
     return phase.script[agent][step].response_id or f"resp-{phase.id}-{agent}-{step}"
 
 
+def value_text(value: Any) -> str:
+    """A value as JSON text with sorted keys: equal values have equal texts.
+
+    Raises:
+        TypeError: JSON has no word for something in it.
+        ValueError: it holds a number that is not finite.
+    """
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"),
+                      allow_nan=False)
+
+
 def phase_input(phase: Phase) -> list[Json]:
     """The literal input of a phase as items, without the history it follows."""
     assert phase.input is not None
@@ -105,6 +119,13 @@ def session_items(plan: Plan) -> list[Json]:
     if plan.session is None:
         return []
     return [input_item(item, f"session-{n}") for n, item in enumerate(plan.session.items)]
+
+
+def filtered(spec: InputFilter, items: list[Any], instructions: Any) -> tuple[list[Any], Any]:
+    """What the filter makes of a model's input and instructions."""
+    kept = items if spec.keep is None else items[max(len(items) - spec.keep, 0):]
+    added = [] if spec.add is None else [{"role": "user", "content": spec.add}]
+    return [*kept, *added], instructions if spec.instructions is None else spec.instructions
 
 
 def render(template: str, arguments: Json) -> str:

@@ -10,6 +10,7 @@ they exist. Decimals are strings, because no float may enter canonical bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -22,6 +23,7 @@ from agentrunproof.plan.parts import Handoff as Handoff
 from agentrunproof.plan.parts import HookDelay as HookDelay
 from agentrunproof.plan.parts import HookError as HookError
 from agentrunproof.plan.parts import HookName as HookName
+from agentrunproof.plan.parts import InputFilter as InputFilter
 from agentrunproof.plan.parts import Item as Item
 from agentrunproof.plan.parts import ModelError as ModelError
 from agentrunproof.plan.parts import ModelSettings as ModelSettings
@@ -42,6 +44,12 @@ Mode = Literal["run", "run_streamed", "run_sync"]
 Via = Literal["memory", "json", "string"]
 Outcome = Literal["completed", "interrupted", "raised", "cancelled", "timeout"]
 ScenarioId = Annotated[str, Text(r"[a-z0-9]+(-[a-z0-9]+)*", "words in lower case joined by -")]
+
+#: Where the functions stand that a plan may call without running foreign code.
+OWN_CODE = "python:agentrunproof.suites.probes."
+
+# A plain name in one of these modules: a dotted one leads to what a module has imported.
+_OWN_FUNCTION = re.compile(re.escape(OWN_CODE) + r"[a-z_]+:[a-z_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +93,29 @@ class LiteralInput:
     text: str | None = None
     items: tuple[Item, ...] = ()
     follow: Name | None = None
+
+
+def is_own_code(reference: str) -> bool:
+    """Whether a ``python:`` reference names a function that the package has for plans to call."""
+    return _OWN_FUNCTION.fullmatch(reference) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """A function that the phase calls in place of a run.
+
+    Args:
+        python: which; what it gives must be JSON.
+        arguments: JSON text of its keyword arguments.
+    """
+
+    python: PythonRef
+    arguments: str = "{}"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it names a function of the package."""
+        return is_own_code(self.python)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +182,7 @@ class ExpectedOutcome:
         outputs: output text by call id, as the model or the result got it.
         session: labels of the session's whole content after the phase.
         sees: model inputs.
+        value: what a call gives, as JSON text with its keys sorted.
     """
 
     outcome: Outcome = "completed"
@@ -163,19 +195,21 @@ class ExpectedOutcome:
     outputs: dict[str, str] | None = None
     session: tuple[str, ...] | None = None
     sees: tuple[Sees, ...] = ()
+    value: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
     """One run of the Runner: where it starts, the model's script, what must come out.
 
-    Exactly one of `input` and `resume` is set. `script` holds, by agent, the turns its model
-    takes in this phase.
+    Exactly one of `input`, `resume` and `call` is set; with `call` there is no run. `script`
+    holds, by agent, the turns its model takes in this phase.
     """
 
     id: Name
     input: LiteralInput | None = None
     resume: ResumeInput | None = None
+    call: Call | None = None
     agent: Name | None = None
     script: dict[Name, tuple[ModelStep, ...]] = field(default_factory=dict)
     context: dict[str, Any] | None = None
@@ -188,7 +222,10 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A whole scenario. `start` is the agent that runs first."""
+    """A whole scenario. `start` is the agent that runs first; a plan of calls has no agents.
+
+    `relations` forbids metamorphic relations by name, each with the reason.
+    """
 
     title: str
     area: Name
@@ -198,9 +235,10 @@ class Plan:
     docs: tuple[str, ...] = ()
     upstream: tuple[str, ...] = ()
     requires: tuple[Name, ...] = ()
+    relations: dict[Name, str] = field(default_factory=dict)
     modes: tuple[Mode, ...] = ("run", "run_streamed")
-    start: Name
-    agents: dict[Name, Agent]
+    start: Name = ""
+    agents: dict[Name, Agent] = field(default_factory=dict)
     tools: dict[Name, Tool] = field(default_factory=dict)
     guardrails: dict[Name, Guardrail] = field(default_factory=dict)
     tool_guardrails: dict[Name, ToolGuardrail] = field(default_factory=dict)
@@ -225,8 +263,19 @@ class Plan:
         plan: Plan = decode(Plan, value, path)
         return plan
 
+    @property
+    def calls(self) -> bool:
+        """Whether the phases call functions; in all others the Runner runs agents."""
+        return any(phase.call is not None for phase in self.phases)
+
     def phase(self, id: str) -> Phase:
         return next(phase for phase in self.phases if phase.id == id)
+
+    def context_of(self, phase: Phase) -> dict[str, Any] | None:
+        """The context with which a phase runs; a resumed one keeps that of the paused run."""
+        if phase.context is None and phase.resume is not None:
+            return self.context_of(self.phase(phase.resume.from_))
+        return self.run.context if phase.context is None else phase.context
 
     def branches(self, phase_id: str) -> dict[str, Via]:
         """Branches taken from a phase, in the order in which they are first resumed."""
@@ -249,3 +298,6 @@ class Plan:
                 yield f"agents.{name}.instructions", agent.instructions
         if self.session is not None and self.session.python:
             yield "session.python", self.session.python
+        for phase in self.phases:
+            if phase.call is not None and not phase.call.is_own:
+                yield f"phases.{phase.id}.call", phase.call.python

@@ -313,11 +313,32 @@ class HookDelay:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InputFilter:
+    """What ``RunConfig.call_model_input_filter`` makes of each model input, in this order.
+
+    Args:
+        keep: only so many of the last items.
+        add: a user message with this text at the end.
+        instructions: these instead of the agent's.
+        error: it raises ``FilterFailure`` with this message.
+        malformed: it returns the items alone, which the SDK must refuse.
+    """
+
+    keep: Count | None = None
+    add: str | None = None
+    instructions: str | None = None
+    error: str | None = None
+    malformed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """Options of every run of the plan (the SDK's ``Runner.run`` arguments and ``RunConfig``).
 
     Args:
         on_max_turns: the final output that an error handler supplies when turns run out.
+        server: by which of the SDK's options the server keeps the conversation, so that only new
+            items are sent; the ids are those of `plan.items.SERVER_IDS`.
         callables: what the functions are that the plan gives to the SDK (instructions, callbacks
             and filters of handoffs): functions, objects that can be called, or such objects that
             count as false.
@@ -325,6 +346,7 @@ class Run:
             SDK's ``ModelRetrySettings``).
         sensitive_traces: whether spans may tell what tools and models were given and gave
             (the SDK's ``trace_include_sensitive_data``).
+        input_filter: what is made of each model input just before the model is called.
     """
 
     max_turns: Positive | None = None
@@ -340,4 +362,7 @@ class Run:
     retries: Positive | None = None
     tracing: bool = True
     sensitive_traces: bool = True
+    server: Literal["none", "conversation_id", "previous_response_id",
+                    "auto_previous_response_id"] = "none"
     callables: Literal["function", "object", "false_object"] = "function"
+    input_filter: InputFilter | None = None

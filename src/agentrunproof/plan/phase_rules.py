@@ -56,7 +56,8 @@ def phase_problems(plan: Plan) -> Iterator[Problem]:
         yield from _start_problems(plan, phase, earlier, place)
         yield from _script_problems(plan, phase, f"{place}.script")
         calls = lineage_calls(plan, phase)
-        yield from repeated(f"{place}.script", calls, "lets one run make call")
+        yield from repeated(f"{place}.script", _calls(plan, _chain(plan, phase)),
+                            "lets one run make call")
         yield from _decision_problems(plan, phase, earlier, place)
         yield from _expect_problems(plan, phase, calls, f"{place}.expect")
 
@@ -86,12 +87,19 @@ def _chain(plan: Plan, phase: Phase) -> list[Phase]:
 
 
 def lineage_calls(plan: Plan, phase: Phase) -> list[str]:
-    """Ids of all calls in the history of a phase and in its script, in order.
+    """Ids of all calls in the history of a phase and in its script, in order."""
+    return _calls(plan, lineage(plan, phase))
 
-    An input may repeat a call word for word, as whoever sends a history twice does.
+
+def _calls(plan: Plan, parts: list[Phase]) -> list[str]:
+    """Ids of all calls in the session's first items and in these phases, in order.
+
+    An input may repeat a call word for word, as whoever sends a history twice does. A run that
+    merely finds another one in its session may use its ids again: the SDK wants them unique "for
+    the lifetime of the run and its serialized resume lineage" (agents.Model).
     """
     items = session_items(plan)
-    for part in lineage(plan, phase):
+    for part in parts:
         for item in phase_input(part) if part.input is not None else ():
             if item not in items:
                 items.append(item)
@@ -103,8 +111,8 @@ def lineage_calls(plan: Plan, phase: Phase) -> list[str]:
 
 def _start_problems(plan: Plan, phase: Phase, earlier: dict[str, Phase],
                     place: str) -> Iterator[Problem]:
-    if (phase.input is None) == (phase.resume is None):
-        yield Problem("PLAN_CONTRADICTION", place, "a phase has either input or resume")
+    if sum(given is not None for given in (phase.input, phase.resume, phase.call)) != 1:
+        yield Problem("PLAN_CONTRADICTION", place, "a phase has either input or resume or call")
     if phase.agent is not None and phase.agent not in plan.agents:
         yield unknown(f"{place}.agent", "agent", phase.agent, plan.agents)
     if phase.input is not None:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from agentrunproof.errors import PlanError, ShapeError
+from agentrunproof.plan.call_rules import call_problems
 from agentrunproof.plan.capabilities import CAPABILITIES
 from agentrunproof.plan.items import of_type, template_fields
 from agentrunproof.plan.model import (
@@ -28,6 +29,7 @@ from agentrunproof.plan.model import (
 )
 from agentrunproof.plan.phase_rules import history_problems, phase_problems
 from agentrunproof.plan.problem import Problem, repeated, seconds_problems, unknown
+from agentrunproof.plan.relations import relation_problems
 from agentrunproof.shape import MAX_INT, decode, encode, join
 
 MAX_DEPTH = 32
@@ -53,6 +55,7 @@ def check(plan: Plan) -> None:
 def _problems(plan: Plan) -> Iterator[Problem]:
     """Problems one by one; each rule counts on those before it having found none."""
     yield from _head_problems(plan)
+    yield from call_problems(plan)
     for name, agent in plan.agents.items():
         yield from _agent_problems(plan, agent, f"agents.{name}")
     for name, tool in plan.tools.items():
@@ -84,10 +87,12 @@ def _head_problems(plan: Plan) -> Iterator[Problem]:
         if name not in CAPABILITIES:
             yield unknown(f"requires[{n}]", "capability", name, CAPABILITIES)
     yield from repeated("requires", plan.requires)
+    yield from relation_problems(plan)
     if not plan.modes:
         yield Problem("PLAN_EMPTY", "modes", "a plan runs in at least one mode")
     yield from repeated("modes", plan.modes)
-    yield from _names("start", "agent", (plan.start,), plan.agents)
+    if not plan.calls:
+        yield from _names("start", "agent", (plan.start,), plan.agents)
 
 
 def _agent_problems(plan: Plan, agent: Agent, place: str) -> Iterator[Problem]:
@@ -258,10 +263,14 @@ def _run_problems(plan: Plan) -> Iterator[Problem]:
         yield from _guardrail_names(plan, getattr(plan.run, f"{kind}_guardrails"), kind,
                                     f"run.{kind}_guardrails")
     yield from _hook_problems(plan.run)
+    if plan.run.server != "none" and plan.session is not None:
+        yield Problem("PLAN_CONTRADICTION", "run.server", "the history is kept by the server or "
+                      "by a session", "leave out one of them")
     if plan.run.callables != "function" and not any(
             agent.instructions or agent.handoffs for agent in plan.agents.values()):
         yield Problem("PLAN_CONTRADICTION", "run.callables", "the plan gives no function away",
                       "it is for instructions, and for callbacks and filters of handoffs")
+    yield from _filter_problems(plan.run)
     if not plan.run.sensitive_traces and not plan.run.tracing:
         yield Problem("PLAN_CONTRADICTION", "run.sensitive_traces", "no spans are made")
     if plan.run.context is not None:
@@ -284,6 +293,21 @@ def _hook_problems(run: Run) -> Iterator[Problem]:
             yield Problem("PLAN_CONTRADICTION", "run.hook_delay",
                           "no hooks of the agent are installed", f"drop hooks = \"{run.hooks}\"")
         yield from seconds_problems(run.hook_delay, ("delay",), "run.hook_delay")
+
+
+def _filter_problems(run: Run) -> Iterator[Problem]:
+    declared = run.input_filter
+    if declared is None:
+        return
+    given = sorted(encode(declared))
+    if not given:
+        yield Problem("PLAN_EMPTY", "run.input_filter", "does nothing", "such as { keep = 2 }")
+    if len(given) > 1 and (declared.error is not None or declared.malformed):
+        yield Problem("PLAN_CONTRADICTION", "run.input_filter", "a filter that fails does nothing "
+                      "else", f"keep one of {', '.join(given)}")
+    if run.server != "none":
+        yield Problem("PLAN_CONTRADICTION", "run.input_filter", "does not go with run.server",
+                      "what is sent there is only a part of the conversation")
 
 
 def _gate_problems(plan: Plan) -> Iterator[Problem]:

@@ -68,6 +68,6 @@ _DECIMAL = json_schema(Decimal, {})
 _EXCLUSIVE: dict[str, Schema] = {
     Item.__name__: {"oneOf": [{"required": [kind]} for kind in ITEM_KINDS]},
     Phase.__name__: {"oneOf": [{"anyOf": [{"required": ["input"]}, {"required": ["follow"]}]},
-                               {"required": ["resume"]}]},
+                               {"required": ["resume"]}, {"required": ["call"]}]},
     ToolOutcome.__name__: {"minProperties": 1, "maxProperties": 1},
 }

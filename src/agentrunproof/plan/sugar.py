@@ -18,8 +18,11 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin
 
 from agentrunproof.errors import ShapeError
+from agentrunproof.plan.items import value_text
 from agentrunproof.plan.model import (
     Agent,
+    Call,
+    ExpectedOutcome,
     Item,
     LiteralInput,
     ModelStep,
@@ -76,6 +79,12 @@ def json_text(value: Any, path: str) -> str:
         raise ShapeError("SHAPE_TYPE", path, "holds a value that JSON cannot say",
                          "dates and infinite numbers have no JSON form; write them as text"
                          ) from error
+
+
+def sorted_text(value: Any, path: str) -> str:
+    """The same with keys sorted, so that equal values have equal texts."""
+    json_text(value, path)  # refuses what has no such text
+    return value_text(value)
 
 
 def _walk(annotation: Any, value: Any, path: str) -> Any:
@@ -146,6 +155,8 @@ def _plan(value: Any, path: str) -> Any:
         value.setdefault("start", next(iter(agents)))
     phases = value.get("phases")
     if isinstance(phases, list):
+        if any(isinstance(phase, dict) and "call" in phase for phase in phases):
+            value.setdefault("modes", ["run"])
         value["phases"] = [_script_for(phase, value.get("start")) for phase in phases]
         _number_calls(value["phases"])
     return value
@@ -198,6 +209,21 @@ def _input(value: Any, path: str) -> Any:
         return {"text": value}
     if isinstance(value, list):
         return {"items": value}
+    return value
+
+
+def _call(value: Any, path: str) -> Any:
+    if isinstance(value, str):
+        return {"python": value}
+    if isinstance(value, dict) and "args" in value:
+        args = _move(value, "args", "arguments", path)["args"]
+        value["arguments"] = sorted_text(args, join(path, "args"))
+    return value
+
+
+def _expected(value: Any, path: str) -> Any:
+    if isinstance(value, dict) and "value" in value:
+        value["value"] = sorted_text(value["value"], join(path, "value"))
     return value
 
 
@@ -284,6 +310,8 @@ SHORTHANDS: dict[type, Shorthand] = {
     Plan: Shorthand(_plan, optional=("start",)),
     Phase: Shorthand(_phase, keys={"follow": str}, replaced={
         "script": (tuple[ModelStep, ...], dict[str, tuple[ModelStep, ...]])}),
+    Call: Shorthand(_call, instead=(str,), keys={"args": dict[str, Any]}),
+    ExpectedOutcome: Shorthand(_expected, replaced={"value": (Any,)}),
     LiteralInput: Shorthand(_input, instead=(str, tuple[Item, ...])),
     ResumeInput: Shorthand(_resume, keys={"approve": _CALLS, "reject": _CALLS, "always": bool,
                                           "message": str}),

@@ -22,13 +22,16 @@ def to_toml(plan: Plan) -> str:
         PlanError: ``PLAN_NO_TOML``, the plan holds a null, for which TOML has no word.
     """
     table = plan.to_json()
-    start = table.pop("start")
-    agents = {start: table["agents"].pop(start)} | table["agents"]
+    start, agents = table.pop("start", ""), table.pop("agents", {})
+    if agents:
+        agents = {start: agents.pop(start)} | agents
     table["tools"] = {name: _tool(tool) for name, tool in table.get("tools", {}).items()}
     table["types"] = {name: _ordered(kind, "fields")
                       for name, kind in table.get("types", {}).items()}
     table["agents"] = {name: _agent(agent) for name, agent in agents.items()}
     phases, count = table.pop("phases"), 0
+    if plan.calls:
+        table.pop("modes")
     head = {key: value for key, value in table.items()
             if key not in (*_TABLES, "session", "run")}
     blocks = [_pairs(head)]
@@ -78,6 +81,10 @@ def _phase(phase: Table, start: str, count: int) -> tuple[Table, int]:
     given = short.get("input", {})
     if set(given) == {"text"}:
         short["input"] = given["text"]
+    if "call" in short:
+        short["call"] = _call(short["call"])
+        if "value" in short.get("expect", {}):
+            short["expect"] |= {"value": json.loads(short["expect"]["value"])}
     if "resume" in short:
         short["resume"] = _resume(short["resume"])
     script: dict[str, list[Any]] = {}
@@ -94,6 +101,12 @@ def _phase(phase: Table, start: str, count: int) -> tuple[Table, int]:
         only = set(script) == {short.get("agent", start)}
         short["script"] = next(iter(script.values())) if only else script
     return short, count
+
+
+def _call(call: Table) -> Any:
+    if "arguments" not in call:
+        return call["python"]
+    return {"python": call["python"], "args": json.loads(call["arguments"])}
 
 
 def _item(item: Table, count: int) -> Table:

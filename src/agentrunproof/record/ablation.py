@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from agentrunproof.plan.model import ScenarioId
-from agentrunproof.record.certificate import Version
-from agentrunproof.record.document import Document
+from agentrunproof.record.document import Document, Program, Version
 from agentrunproof.shape import Count, Decimal, Digest, Positive, Text
 
 #: Leaves by number, such as ``0-17 25``, in ascending runs as long as they can be.
@@ -183,13 +182,6 @@ class Reduction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AblationProducer:
-    """Who made the record."""
-
-    version: Version
-
-
-@dataclass(frozen=True, kw_only=True)
 class Ablation:
     """A whole explanation.
 
@@ -216,7 +208,7 @@ class Ablation:
         reduction: of a plan that fails when it is rerun.
     """
 
-    producer: AblationProducer
+    producer: Program
     subject: SubjectLine
     target: str
     decision: str

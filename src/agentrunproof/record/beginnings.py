@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from agentrunproof.record.jsonable import plain
@@ -160,8 +161,39 @@ class Texts:
         return best, kept, place
 
 
+class Beginning(Sequence[Any]):
+    """The first elements of a list that from now on only grows.
+
+    A conversation is a request at each of its turns. That these are beginnings of one list need
+    not be found out, and they take no room.
+
+    Args:
+        whole: the list.
+        size: how many of its elements.
+    """
+
+    __slots__ = ("size", "whole")
+
+    def __init__(self, whole: list[Any], size: int) -> None:
+        self.whole = whole
+        self.size = size
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self.whole[number] for number in range(*at.indices(self.size))]
+        return self.whole[range(self.size)[at]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return islice(self.whole, self.size)
+
+
 def common(a: Any, b: Any) -> int:
     """How many elements two sequences of one type have in common at their beginning."""
+    if isinstance(a, Beginning) and isinstance(b, Beginning) and a.whole is b.whole:
+        return min(a.size, b.size)
     size = min(len(a), len(b))
     if a[:size] == b[:size]:
         return size

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from agentrunproof.record.certificate import Version
-from agentrunproof.record.document import Document
+from agentrunproof.record.document import Document, Version
 from agentrunproof.shape import Digest, Text
 
 #: The file that makes a folder a bundle.

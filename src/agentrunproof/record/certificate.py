@@ -14,7 +14,7 @@ from agentrunproof import canonical, shape
 from agentrunproof.errors import RecordError
 from agentrunproof.plan.model import Plan, ScenarioId
 from agentrunproof.record import table
-from agentrunproof.record.document import decode_exactly, id_of
+from agentrunproof.record.document import Version, decode_exactly, id_of
 from agentrunproof.record.observation import Observation
 from agentrunproof.record.result import CheckResult, Verdict
 from agentrunproof.shape import Digest, Name, Text
@@ -22,7 +22,6 @@ from agentrunproof.shape import Digest, Name, Text
 SCHEMA = "agentrunproof/certificate/1"
 
 Profile = Literal["public", "private"]
-Version = Annotated[str, Text(r"[0-9]+(\.[0-9]+)*([a-z0-9.+\-]*[a-z0-9])?", "a version number")]
 PythonVersion = Annotated[str, Text(r"3\.[1-9][0-9]\.[0-9]{1,2}", "a Python version from 3.10 on")]
 Network = Literal["audit-hook", "audit-hook+namespace"]
 
@@ -70,6 +69,7 @@ class Envelope:
     missing: tuple[Name, ...] = ()
     items: tuple[dict[str, Any], ...] = ()
     runs: tuple[dict[str, Any], ...] = ()
+    variants: tuple[dict[str, Any], ...] = ()
     checks: tuple[CheckResult, ...] = ()
     verdict: Verdict
 
@@ -111,20 +111,21 @@ def as_recorded(plan: Plan, seen: Observation) -> tuple[Plan, Observation]:
     Tables come in canonical order and lists as the event shapes say, so contracts judge them the
     same before the record is written and after it is read.
     """
-    items, runs = table.store(seen)
+    items, runs, variants = table.store(seen)
     return (Plan.from_json(canonical.parse(canonical.dumps(plan.to_json()))),
-            table.resolve(items, runs, seen.missing))
+            table.resolve(items, runs, seen.missing, variants))
 
 
 def to_json(certificate: Certificate) -> dict[str, Any]:
     """The JSON table of a certificate, its id included."""
-    items, runs = table.store(certificate.observation)
+    items, runs, variants = table.store(certificate.observation)
     plan = certificate.plan.to_json()
     envelope = Envelope(
         schema="agentrunproof/certificate/1", id="", profile=certificate.profile,
         subject=Subject(scenario=certificate.scenario, plan=canonical.digest(plan)),
         producer=certificate.producer, plan=plan, missing=certificate.observation.missing,
-        items=tuple(items), runs=tuple(runs), checks=certificate.checks,
+        items=tuple(items), runs=tuple(runs), variants=tuple(variants),
+        checks=certificate.checks,
         verdict=certificate.verdict)
     value: dict[str, Any] = shape.encode(envelope)
     return value | {"id": id_of(value)}
@@ -155,6 +156,16 @@ def read_envelope(value: Any) -> Envelope:
     return envelope
 
 
+def observed(envelope: Envelope) -> Observation:
+    """What a record says was observed.
+
+    Raises:
+        RecordError: it is not in the one stored form (`record.table.resolve`).
+    """
+    return table.resolve(list(envelope.items), list(envelope.runs), envelope.missing,
+                         list(envelope.variants))
+
+
 def from_json(value: Any) -> Certificate:
     """Read a certificate's JSON table; its form is checked, its truth is not (see `checker`).
 
@@ -167,7 +178,7 @@ def from_json(value: Any) -> Certificate:
     plan: Plan = decode_exactly(Plan, envelope.plan, "plan")
     if envelope.subject.plan != canonical.digest(envelope.plan):
         raise RecordError("RECORD_PLAN_DIGEST", "subject.plan is not the digest of the plan")
-    seen = table.resolve(list(envelope.items), list(envelope.runs), envelope.missing)
+    seen = observed(envelope)
     return Certificate(scenario=envelope.subject.scenario, plan=plan, observation=seen,
                        producer=envelope.producer, checks=envelope.checks,
                        verdict=envelope.verdict, profile=envelope.profile)
@@ -177,8 +188,10 @@ def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a certificate."""
     definitions: dict[str, Any] = {}
     envelope = shape.fields_schema(shape.fields_of(Envelope), definitions)
+    runs = table.schema(definitions)
     envelope["properties"] |= {"schema": {"const": SCHEMA},
                                "plan": shape.json_schema(Plan, definitions),
-                               "runs": table.schema(definitions)}
+                               "runs": runs,
+                               "variants": table.variants_schema(runs, definitions)}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "certificate",
             **envelope, "$defs": definitions}

@@ -7,13 +7,23 @@ of its own, because its items are interned (`record.certificate`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Annotated, Any, Generic, TypeVar, cast
 
 from agentrunproof import canonical, shape
 from agentrunproof.errors import RecordError, ShapeError
-from agentrunproof.shape import Digest
+from agentrunproof.shape import Digest, Text
 
 T = TypeVar("T")
+
+Version = Annotated[str, Text(r"[0-9]+(\.[0-9]+)*([a-z0-9.+\-]*[a-z0-9])?", "a version number")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """Who made a record: this program, in that version."""
+
+    version: Version
+
 
 
 @dataclass(frozen=True)

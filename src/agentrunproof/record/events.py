@@ -52,6 +52,9 @@ _FLAG = (bool, False)
 _NAMES = (tuple[str, ...], ())
 _PARENT = _optional(parent=_TEXT)
 
+#: Who is given the context of a run.
+ContextTaker = Literal["tool", "hook", "guardrail", "tool_guardrail", "handoff", "instructions",
+                       "input_filter"]
 RunOutcome = Literal["completed", "interrupted", "raised", "cancelled", "timeout"]
 
 #: kind -> its fields. `parent` is the call id (or ids joined by /) of the agent tool call inside
@@ -63,6 +66,11 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         input=(Items, ()), instructions=_TEXT, tools=_NAMES, handoffs=_NAMES, output_type=_TEXT,
         settings=(dict[str, Any], {}), previous_response_id=_TEXT, conversation_id=_TEXT,
         streamed=_FLAG),
+    "context_given": _required(to=ContextTaker, name=str) + _PARENT + _optional(
+        call=_TEXT, replaced=_FLAG, changed=_FLAG),
+    "input_filtered": _required(agent=str) + _PARENT + _optional(
+        given=(Items, ()), given_instructions=_TEXT, input=(Items, ()), instructions=_TEXT,
+        error=(dict[str, str], {})),
     "model_responded": _required(agent=str, response_id=str) + _PARENT + _optional(
         output=(Items, ()), usage=(dict[str, int], {})),
     "model_failed": _required(agent=str, error=dict[str, str]) + _PARENT,
@@ -74,7 +82,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         guardrail=str, stage=Literal["input", "output", "tool_input", "tool_output"]) + _PARENT
         + _optional(agent=_TEXT, call=_TEXT, tripped=_FLAG, behavior=_TEXT,
                     error=(dict[str, str], {})),
-    "handoff": _required(from_=str, to=str) + _PARENT,
+    "handoff": _required(from_=str, to=str) + _PARENT + _optional(payload=_TEXT),
     "hook": _required(scope=Literal["run", "agent"], on=str, agent=str) + _PARENT + _optional(
         tool=_TEXT, call=_TEXT, other=_TEXT, output=_TEXT),
     "stream_event": _required(type=Literal["raw", "item", "agent"], name=str) + _optional(
@@ -92,6 +100,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "span_finished": _required(span=Count, type=str) + _optional(
         parent=(Count, None), name=_TEXT, error=_TEXT, late=_FLAG, holds=_NAMES),
     "claim": _required(text=str) + _optional(agent=_TEXT),
+    "said": _required(text=str) + _optional(agent=_TEXT),
     "memory_read": _required(key=str) + _optional(value=_TEXT),
     "memory_written": _required(key=str) + _optional(value=_TEXT),
     "usage": _optional(requests=(Count, 0), input=(Count, 0), output=(Count, 0), total=(Count, 0),
@@ -102,6 +111,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "raised": _required(error=dict[str, str]) + _optional(
         new_items=(tuple[NewItem, ...], None), responses=(tuple[Items, ...], None),
         last_agent=_TEXT, guardrails=(tuple[str, ...], None)),
+    "call_returned": _required(value=str),
     "task_leaked": _required(name=str),
     "run_finished": _required(outcome=RunOutcome),
 }

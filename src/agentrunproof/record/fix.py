@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from agentrunproof.record.ablation import AblationProducer, Guess, Rate, SubjectLine
-from agentrunproof.record.document import Document
+from agentrunproof.record.ablation import Guess, Rate, SubjectLine
+from agentrunproof.record.document import Document, Program
 from agentrunproof.shape import Count, Decimal, Digest, Positive, Text
 
 #: Reruns in their order: of each the number of what the model did (`Fix.deeds`), from 0.
@@ -117,7 +117,7 @@ class Fix:
         status: the answer.
     """
 
-    producer: AblationProducer
+    producer: Program
     subject: SubjectLine
     target: str
     decision: str

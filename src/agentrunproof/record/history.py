@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentrunproof.plan.model import ScenarioId
-from agentrunproof.record.certificate import Version
-from agentrunproof.record.document import Document
+from agentrunproof.record.document import Document, Version
 from agentrunproof.record.layout import Finding
 from agentrunproof.record.matrix import Column, MatrixProducer, MinorPython, Row
 from agentrunproof.shape import Digest, Name
@@ -21,8 +20,12 @@ from agentrunproof.shape import Digest, Name
 #: What a check said on a release; ``ABSENT`` where the contract did not apply.
 State = Literal["PASS", "FAIL", "UNTESTABLE", "ABSENT"]
 
-#: The check that a scenario's own expectations make; every other watches all scenarios.
-OWN = "execution_outcome"
+#: What can catch a bug: a check that watches every run, one that compares a run with another that
+#: must agree, a case of the session suite, or what a scenario expects of itself alone.
+Catcher = Literal["universal", "relation", "suite", "expectation"]
+
+_CATCHERS: dict[str, Catcher] = {"execution_outcome": "expectation", "session_suite": "suite"}
+_RELATION = "relation_"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,7 @@ class Bug:
         title: of the plan.
         check: the check that fails.
         code: what it fails with.
-        universal: whether that check watches every run, rather than what this plan expects.
+        universal: whether that check watches every run.
         upstream: links of the plan.
         bug: which of these reports it; nothing where no report is known.
         before: the release before `first_bad`; nothing if there is none.
@@ -79,6 +82,11 @@ class Bug:
     first_bad: Side
     last_bad: Side
     first_fixed: Side
+
+    @property
+    def catcher(self) -> Catcher:
+        """What kind of check it is."""
+        return catcher(self.check)
 
     @property
     def sides(self) -> Iterator[tuple[str, Side]]:
@@ -111,9 +119,16 @@ class History:
 FORM = Document("history", History)
 
 
+def catcher(check: str) -> Catcher:
+    """What kind of check it is, by its name."""
+    if check.startswith(_RELATION):
+        return "relation"
+    return _CATCHERS.get(check, "universal")
+
+
 def is_universal(check: str) -> bool:
-    """Whether a check watches every run, rather than what one plan expects."""
-    return check != OWN
+    """Whether a check watches every run, rather than what one plan is about."""
+    return catcher(check) == "universal"
 
 
 def order(bug: Bug) -> tuple[str, ...]:

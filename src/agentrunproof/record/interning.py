@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentrunproof.record.beginnings import Listed, Snapshots, Texts
+from agentrunproof.record.beginnings import Beginning, Listed, Snapshots, Texts
 from agentrunproof.record.jsonable import dump, plain
 
 #: Texts and tables of a request beyond this size in bytes become items.
@@ -37,6 +37,8 @@ class Interner:
         self._numbers: dict[bytes, int] = {}
         self._lists = 0
         self._snapshots: dict[str, Snapshots] = {}
+        #: by the id of the list: its latest beginning, and that one's number
+        self._begun: dict[int, tuple[Beginning, int]] = {}
         self._texts = Texts()
 
     def item(self, value: Any) -> int:
@@ -71,7 +73,9 @@ class Interner:
         else:
             table = dict(body)
         for key, value in table.items():
-            if key not in lists and isinstance(value, list | tuple):
+            if key not in lists and isinstance(value, Beginning):
+                lists[key] = self._beginning(value)
+            elif key not in lists and isinstance(value, list | tuple):
                 lists[key] = self._list(key, list(value))
         rest: dict[str, Any] = {}
         for key, value in table.items():
@@ -84,6 +88,17 @@ class Interner:
                     rest |= self._change({key: small})  # the key may say that it is secret
         return {"body": rest, **({"lists": lists} if lists else {}),
                 **({"items": items} if items else {})}
+
+    def _beginning(self, values: Beginning) -> int:
+        """The number of the first elements of a list: what was begun with is not looked at."""
+        before, number = self._begun.get(id(values.whole), (None, 0))
+        kept = 0 if before is None else min(before.size, values.size)
+        if before is None or before.size != values.size:
+            items = [self.item(plain(value, self._lost)) for value in values[kept:]]
+            number = self._number(items, number if kept else None, kept if before is not None
+                                  and kept < before.size else None)
+            self._begun[id(values.whole)] = values, number
+        return number
 
     def _list(self, key: str, values: list[Any]) -> int:
         snapshots = self._snapshots.setdefault(key, Snapshots())
@@ -109,13 +124,19 @@ class Interner:
 
     def _grow(self, base: Listed | None, kept: int, new: list[Any]) -> Listed:
         """Number a list that begins with the first `kept` elements of `base`."""
+        start = base.items[:kept] if base is not None else []
         items = [self.item(value) for value in new]
+        number = self._number(items, base.number if base is not None and kept else None,
+                              kept if base is not None and kept < len(base.items) else None)
+        return Listed(number, start + items)
+
+    def _number(self, items: list[int], after: int | None, keep: int | None) -> int:
+        """Number a list: `items`, after the first `keep` (None: all) of the list `after`."""
         line: dict[str, Any] = {"list": self._lists, "items": items}
-        if base is not None and kept:
-            line["after"] = base.number
-            if kept < len(base.items):
-                line["keep"] = kept
-            items = base.items[:kept] + items
+        if after is not None:
+            line["after"] = after
+            if keep is not None:
+                line["keep"] = keep
         self._emit(dump(line))
         self._lists += 1
-        return Listed(line["list"], items)
+        return int(line["list"])

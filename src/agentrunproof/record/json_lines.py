@@ -54,28 +54,48 @@ def lines(data: bytes) -> Iterator[tuple[int, int, Any]]:
 
 
 def _block(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, Any]]:
-    try:
-        text = data[start:stop].decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    at = 0
+    values = _at_once(data, start, stop)
+    number = 0
     while start < stop:
         end = data.find(b"\n", start, stop)
         end = end if end >= 0 else stop
-        value = None
-        if text:
-            after = text.find("\n", at)
-            after = after if after >= 0 else len(text)
-            try:
-                value, done = _DECODER.raw_decode(text, at)
-            except (ValueError, RecursionError):
-                done = after + 1
-            if (done != after and (done > after or text[done:after].strip("\r"))) \
-                    or (_may_be_deep(data, start, end) and _is_deep(value)):
-                value, text = None, ""  # the rest of the block line by line, which is slow but sure
-            at = after + 1
+        value = values[number]
+        if value is not None and _may_be_deep(data, start, end) and _is_deep(value):
+            value = None
         yield start, end, value
-        start = end + 1
+        start, number = end + 1, number + 1
+
+
+def _at_once(data: bytes, start: int, stop: int) -> list[Any]:
+    """The values of all lines in a block.
+
+    They are decoded as one list, which takes a third of the time. NaN, which is no JSON, stands
+    between them: the decoder tells that it read one by calling us. So a line that is only part of
+    a value, or several of them, cannot pass for one.
+    """
+    lines = data[start:stop].removesuffix(b"\n")
+    if b"NaN" in lines:
+        return _one_by_one(lines)
+    try:
+        text = lines.replace(b"\n", b",NaN,").decode("utf-8")
+        found: list[Any] = _JOINED.decode(f"[{text}]")
+    except (ValueError, RecursionError):
+        return _one_by_one(lines)
+    between = lines.count(b"\n")
+    if len(found) != 2 * between + 1 or found.count(_BETWEEN) != between:
+        return _one_by_one(lines)
+    return found[::2]
+
+
+def _one_by_one(lines: bytes) -> list[Any]:
+    """The same, slowly: None for a line that cannot be read."""
+    found: list[Any] = []
+    for line in lines.split(b"\n"):
+        try:
+            found.append(load(line) if line.strip() else None)
+        except ValueError:  # noqa: PERF203 (each line by itself)
+            found.append(None)
+    return found
 
 
 def _may_be_deep(data: bytes, start: int, end: int) -> bool:
@@ -104,5 +124,12 @@ def _finite(text: str) -> float:
     return number
 
 
+def _between(name: str) -> object:
+    return _BETWEEN if name == "NaN" else _no_number(name)
+
+
 _INFINITE = (math.inf, -math.inf)
 _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
+#: Stands between values that are decoded together.
+_BETWEEN = object()
+_JOINED = json.JSONDecoder(parse_constant=_between, parse_float=_finite)

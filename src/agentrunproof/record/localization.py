@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agentrunproof.record.ablation import AblationProducer
-from agentrunproof.record.document import Document
+from agentrunproof.record.document import Document, Program
 from agentrunproof.shape import Count, Digest, Positive
 
 StepKind = Literal["start", "input", "answer", "tool", "handoff", "claim", "memory", "guardrail",
@@ -151,7 +150,7 @@ class Localization:
             over; ``NONE``: there is one, and nothing to suspect.
     """
 
-    producer: AblationProducer
+    producer: Program
     subject: TraceLine
     failed: bool = False
     steps: tuple[Step, ...] = ()

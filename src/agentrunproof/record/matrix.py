@@ -12,8 +12,7 @@ from typing import Annotated, Any, Literal
 
 from agentrunproof.errors import RecordError
 from agentrunproof.plan.model import ScenarioId
-from agentrunproof.record.certificate import Version
-from agentrunproof.record.document import Document
+from agentrunproof.record.document import Document, Version
 from agentrunproof.record.result import Verdict
 from agentrunproof.shape import Digest, Name, Text
 

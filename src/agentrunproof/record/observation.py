@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from agentrunproof.record.events import Event
@@ -45,12 +45,36 @@ class PhaseRun:
         return str(finished["outcome"]) if finished else ""
 
 
+def nearest(places: Sequence[tuple[str, str]], mode: str, phase: str) -> int | None:
+    """Which run (by mode and phase) a variant's is held against: the phase in the nearest mode."""
+    same = [n for n, place in enumerate(places) if place[1] == phase]
+    return min(same, key=lambda n: (places[n][0] != mode, places[n][0] != "run"), default=None)
+
+
+@dataclass(frozen=True)
+class VariantRuns:
+    """The runs of a variant of the plan (`plan.variants`), phase by phase in its one mode."""
+
+    name: str
+    runs: tuple[PhaseRun, ...]
+
+    def run(self, phase: str) -> PhaseRun | None:
+        return next((run for run in self.runs if run.phase == phase), None)
+
+
 @dataclass(frozen=True)
 class Observation:
-    """All runs of a plan, or the capabilities that the SDK release lacks for it."""
+    """All runs of a plan and of its variants, or what the SDK release lacks for it.
+
+    Args:
+        runs: of the plan itself.
+        missing: names of the capabilities that the release lacks.
+        variants: runs of its variants, in the order of `plan.variants`.
+    """
 
     runs: tuple[PhaseRun, ...]
     missing: tuple[str, ...] = ()
+    variants: tuple[VariantRuns, ...] = ()
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
@@ -62,9 +86,30 @@ class Observation:
     def run(self, mode: str, phase: str) -> PhaseRun | None:
         return next((r for r in self.runs if r.mode == mode and r.phase == phase), None)
 
+    def likeness_base(self, run: PhaseRun) -> PhaseRun | None:
+        """The plan's own run that a variant's run is held against."""
+        place = nearest([(own.mode, own.phase) for own in self.runs], run.mode, run.phase)
+        return None if place is None else self.runs[place]
+
+    def mapped(self, change: Callable[[PhaseRun], PhaseRun]) -> Observation:
+        """The observation with every run changed, those of variants too."""
+        return replace(self, runs=tuple(map(change, self.runs)), variants=tuple(
+            replace(variant, runs=tuple(map(change, variant.runs)))
+            for variant in self.variants))
+
     def pairs(self, first: str, second: str) -> Iterator[tuple[PhaseRun, PhaseRun]]:
         """The runs of each phase in two modes, where both ran it."""
         for run in self.in_mode(first):
             other = self.run(second, run.phase)
             if other is not None:
                 yield run, other
+
+
+def gathered(runs: Iterable[tuple[str, PhaseRun]], missing: Sequence[str] = ()) -> Observation:
+    """An observation of runs as they were driven, each with its variant's name or an empty one."""
+    found: dict[str, list[PhaseRun]] = {"": []}
+    for variant, run in runs:
+        found.setdefault(variant, []).append(run)
+    own = tuple(found.pop(""))
+    return Observation(own, tuple(missing), tuple(
+        VariantRuns(name, tuple(varied)) for name, varied in found.items()))

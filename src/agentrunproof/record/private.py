@@ -30,7 +30,7 @@ from typing import Any
 
 from agentrunproof import canonical
 from agentrunproof.plan.items import template_fields
-from agentrunproof.plan.model import Plan
+from agentrunproof.plan.model import Plan, is_own_code
 from agentrunproof.record import table
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -58,6 +58,7 @@ _PLAN_TEXTS = {
     ("handoffs", "*"): ("description", "error"),
     ("run",): ("on_max_turns",),
     ("run", "hook_error"): ("message",),
+    ("run", "input_filter"): ("add", "instructions", "error"),
 }
 
 
@@ -70,9 +71,10 @@ def cover(plan: Plan, seen: Observation, salt: bytes) -> tuple[Plan, Observation
         salt: `SALT_BYTES` random bytes, used for this record and forgotten.
     """
     with_salt = _Cover(salt)
-    runs = tuple(PhaseRun(run.mode, run.phase, tuple(map(with_salt.event, run.events)))
-                 for run in seen.runs)
-    return cover_plan(plan, salt), Observation(runs, seen.missing)
+    own = {phase.id for phase in plan.phases if phase.call is not None and phase.call.is_own}
+    return cover_plan(plan, salt), seen.mapped(
+        lambda run: run if run.phase in own else PhaseRun(
+            run.mode, run.phase, tuple(map(with_salt.event, run.events))))
 
 
 def cover_plan(plan: Plan, salt: bytes) -> Plan:
@@ -136,7 +138,7 @@ class _Cover:
 
     def plan(self, plan: dict[str, Any]) -> dict[str, Any]:
         plan = json.loads(json.dumps(plan))  # a copy of our own to write in
-        for agent in plan["agents"].values():
+        for agent in plan.get("agents", {}).values():
             _apply(agent, ("instructions",), self._instructions)
         for path, names in _PLAN_TEXTS.items():
             for part in _parts(plan, path):
@@ -183,6 +185,10 @@ class _Cover:
                 self._items(step.get("output", ()))
                 _apply(step.get("error", {}), ("message",), self.text)
         expect = phase.get("expect", {})
+        called = phase.get("call", {}).get("python", "")
+        if not is_own_code(called):  # what our own functions give is no payload
+            _apply(phase.get("call", {}), ("arguments",), self.arguments)
+            _apply(expect, ("value",), self.arguments)
         _apply(expect, ("final_output",), self.text)
         _apply(expect, ("outputs",), self.value)
         for place in (expect, *expect.get("sees", ())):
@@ -192,8 +198,9 @@ class _Cover:
 
     def event(self, event: Event) -> Event:
         covered = table.with_items(event, self.item)
-        _apply(covered, ("instructions", "output", "final_output", "message"), self._optional)
-        _apply(covered, ("arguments",), self.arguments)
+        _apply(covered, ("instructions", "given_instructions", "output", "final_output",
+                         "message"), self._optional)
+        _apply(covered, ("arguments", "value", "payload"), self.arguments)
         if "error" in covered:
             covered["error"] = self._error(covered["error"])
         if covered["kind"] == "stream_event":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 from typing import Any, ClassVar
 
 from agentrunproof.errors import RecordError
-from agentrunproof.record import dialects, events, json_lines
+from agentrunproof.record import dialects, events, json_lines, parents, several
 from agentrunproof.record.run import Index, Run
 from agentrunproof.record.run_writer import SCHEMA
 from agentrunproof.shape import nearest
@@ -42,7 +42,7 @@ class _Bad(Exception):
         self.hint = hint
 
 
-def read(data: bytes, name: str, *, skip_bad: bool = False) -> Run:
+def read(data: bytes, name: str, *, skip_bad: bool = False, run: str = "") -> Run:
     """Read a run file.
 
     A last line that was cut off (the process was killed while it wrote) is left out and noted.
@@ -52,16 +52,24 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Run:
         name: the file's name, for messages.
         skip_bad: leave lines that cannot be used out, and note them. Requests that need content
             of such lines can't be rebuilt then; what was decided stays.
+        run: which run to take, of several in the file (see `record.several.recorded`).
 
     Raises:
-        RecordError: ``RUN_EMPTY``, ``RUN_ENCODING``, ``RUN_FORMAT`` (no run file); or, with the
-            line: ``RUN_SYNTAX``, ``RUN_SHAPE``, ``RUN_KIND``, ``RUN_DIALECT``, ``RUN_DUPLICATE``,
-            ``RUN_UNKNOWN_ID``, ``RUN_ENCODING``.
+        RecordError: ``RUN_EMPTY``, ``RUN_ENCODING``, ``RUN_FORMAT`` (no run file),
+            ``RUN_SEVERAL`` (which run?); or, with the line: ``RUN_SYNTAX``, ``RUN_SHAPE``,
+            ``RUN_KIND``, ``RUN_DIALECT``, ``RUN_DUPLICATE``, ``RUN_UNKNOWN_ID``,
+            ``RUN_ENCODING``.
     """
     check_encoding(data, name, "RUN")
     if not data.strip():
         raise RecordError("RUN_EMPTY", f"{name}: empty: there is no run in it",
                           "agentrunproof runs lists the recorded ones")
+    runs = several.recorded(data)
+    if run or len(runs) > 1:
+        begin, stop = several.choose(name, run, runs, "RUN_SEVERAL")[1]
+        before, data = data.count(b"\n", 0, begin), data[begin:stop]
+    else:
+        before = 0
     reader = _Reader(gaps=skip_bad)
     notes: list[str] = []
     for number, (start, end, value) in enumerate(json_lines.lines(data)):
@@ -69,7 +77,7 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Run:
         try:
             reader.line(_parse(data[start:end]) if value is None else value, number)
         except _Bad as bad:
-            place = f"{name}:{number + 1}"
+            place = f"{name}:{before + number + 1}"
             if end == len(data) and bad.code in ("RUN_SYNTAX", "RUN_ENCODING") and number:
                 notes.append(f"{place}: the last line is cut off; the run is used up to there")
             elif not skip_bad or bad.code == "RUN_FORMAT":
@@ -78,11 +86,16 @@ def read(data: bytes, name: str, *, skip_bad: bool = False) -> Run:
                                   ) from None
             else:
                 notes.append(f"{place}: left out: {bad}")
+    notes += parents.note(reader.parents)
     if not reader.index.events:
         raise RecordError("RUN_FORMAT", f"{name}: holds no event of a run", _IMPORT)
     return Run(name, data, reader.index, tuple(notes))
 
 
+#: How files begin that hold others.
+_PACKED = {b"\x1f\x8b": "a gzip archive", b"PK\x03\x04": "a ZIP archive",
+           b"\x28\xb5\x2f\xfd": "a Zstandard archive", b"BZh": "a bzip2 archive",
+           b"\xfd7zXZ": "an xz archive"}
 _IMPORT = "traces of other tools: agentrunproof import FILE"
 
 
@@ -107,7 +120,11 @@ def check_encoding(data: bytes, name: str, kind: str) -> None:
     if data.startswith(b"\xef\xbb\xbf"):
         raise RecordError(code, f"{name}: starts with a byte order mark",
                           "save it as UTF-8 without BOM")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data[:4]:
+    packed = next((name for start, name in _PACKED.items() if data.startswith(start)), None)
+    if packed is not None:
+        raise RecordError(code, f"{name}: no text, but {packed}", "unpack it first")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data[:4] \
+            or data[:4096].count(b"\0") > 4:
         raise RecordError(code, f"{name}: not UTF-8 (it looks like UTF-16 or a binary file)",
                           "save it as UTF-8")
 
@@ -121,8 +138,12 @@ class _Reader:
 
     def __init__(self, gaps: bool) -> None:
         self.index = Index()
+        #: tool call -> the one inside of which it happened
+        self.parents: dict[str, str] = {}
         self._gaps = gaps
         self._tools: set[str] = set()
+        #: kinds of events with names and types of their fields, as they were found to be right
+        self._shapes: set[tuple[object, ...]] = set()
         self._seq = -1
 
     def line(self, value: Any, number: int) -> None:
@@ -184,13 +205,10 @@ class _Reader:
         if not isinstance(kind, str) or kind not in events.FIELDS:
             raise _Bad("RUN_KIND", f"unknown event {kind!r:.60}",
                        nearest(kind, events.KINDS) or "events: " + ", ".join(_NEEDED))
-        types = _TYPES.get(kind, _OPTIONAL)
-        for name, found in value.items():
-            if name in types and type(found) is not types[name]:
-                _typed(value, name, types[name], kind)
-        for name in _NEEDED.get(kind, _SEQ):
-            if name not in value:
-                _typed(value, name, types[name], kind)
+        shape = (kind, *value, *map(type, value.values()))
+        if shape not in self._shapes:
+            _check_fields(value, kind)
+            self._shapes.add(shape)
         seq = value["seq"]
         if seq <= self._seq:
             raise _Bad("RUN_DUPLICATE", f"{kind}: seq {seq} comes after seq {self._seq}")
@@ -239,6 +257,8 @@ class _Reader:
         if value["call"] in self._tools:
             raise _Bad("RUN_DUPLICATE", f"tool_started: call {value['call']!r:.60} stands twice")
         self._tools.add(value["call"])
+        if "parent" in value:
+            self.parents[value["call"]] = value["parent"]
 
     def _tool_ended(self, value: dict[str, Any], number: int) -> None:
         if value["call"] not in self._tools:
@@ -249,6 +269,16 @@ class _Reader:
         "model_called": _model_called, "model_responded": _model_ended,
         "model_failed": _model_ended, "tool_started": _tool_started,
         "tool_finished": _tool_ended, "tool_failed": _tool_ended}
+
+
+def _check_fields(value: dict[str, Any], kind: str) -> None:
+    types = _TYPES.get(kind, _OPTIONAL)
+    for name, found in value.items():
+        if name in types and type(found) is not types[name]:
+            _typed(value, name, types[name], kind)
+    for name in _NEEDED.get(kind, _SEQ):
+        if name not in value:
+            _typed(value, name, types[name], kind)
 
 
 def _check_decision(decision: dict[str, Any]) -> None:

@@ -44,14 +44,16 @@ class RunWriter:
     Args:
         emit: takes the bytes of one event, with the content it is the first to use: whole lines.
         change: what is done to each value before it is written, such as taking secrets out.
+        parsed: what events say was read from JSON, so that nothing of it has to be made so.
     """
 
-    def __init__(self, emit: Callable[[bytes], None],
-                 change: Callable[[Any], Any] = _unchanged) -> None:
+    def __init__(self, emit: Callable[[bytes], None], change: Callable[[Any], Any] = _unchanged,
+                 *, parsed: bool = False) -> None:
         #: What could not be written, by type; texts stand in its place.
         self.lost: list[str] = []
         self._emit = emit
         self._change = change
+        self._parsed = parsed
         self._content: list[bytes] = []
         self._interner = Interner(self._new_content, change, self.lost.append)
         self._dialects: dict[str, str] = {}
@@ -103,7 +105,7 @@ class RunWriter:
         Returns:
             What the model decided.
         """
-        reply = plain(reply, self.lost.append)
+        reply = reply if self._parsed else plain(reply, self.lost.append)
         decision = dialects.decision(self._dialects.pop(call), reply)
         self._line("model_responded", clock, {"call": call, "decision": decision, "reply": reply,
                                               **self._plain(fields)})
@@ -118,21 +120,27 @@ class RunWriter:
         self._line(kind, clock, self._plain(fields))
 
     def _plain(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: plain(value, self.lost.append) for name, value in fields.items()
-                if not (value is None and name not in _VALUES)
-                and not (name in _NAMES and value == "")}
+        told = said(fields)
+        return told if self._parsed else {
+            name: plain(value, self.lost.append) for name, value in told.items()}
 
     def _line(self, kind: str, clock: Clock | None, fields: Mapping[str, Any]) -> None:
         """Write an event of plain fields."""
         line: dict[str, Any] = {"seq": self._seq, "kind": kind}
-        for name, value in fields.items():
-            line[name] = (value if name in _LINKS else self._changed(value)
-                          if name == "decision" else self._change(value))
+        if self._change is _unchanged:
+            line |= fields
+        else:
+            line |= {name: self._altered(name, value) for name, value in fields.items()}
         if clock:
             line["clock"] = dict(clock)
         self._seq += 1
         self._content.append(dump(line) + b"\n")
         self._flush()
+
+    def _altered(self, name: str, value: Any) -> Any:
+        if name in _LINKS:
+            return value
+        return self._changed(value) if name == "decision" else self._change(value)
 
     def _changed(self, decision: dialects.Decision) -> dialects.Decision:
         """A decision with its texts changed, and still of the form that readers go by."""
@@ -147,3 +155,10 @@ class RunWriter:
         content, self._content = self._content, []
         if content:
             self._emit(b"".join(content))
+
+
+def said(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an event without those that say nothing."""
+    return {name: value for name, value in fields.items()
+            if not (value is None and name not in _VALUES)
+            and not (name in _NAMES and value == "")}

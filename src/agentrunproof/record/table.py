@@ -4,27 +4,38 @@ A model input repeats the whole conversation each turn, so in a record each conv
 stands once, in the order in which the events first mention it, and events hold its number. A
 stored event also leaves out the fields at their default. Both rules are driven by
 `record.events.FIELDS`, and reading is strict, so an observation has exactly one stored form.
+Runs of variants are told by what they share with the plan's own (`record.likeness`).
 """
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterable
 from functools import cache
 from types import GenericAlias
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from agentrunproof.errors import RecordError, ShapeError
 from agentrunproof.record.events import FIELDS, Event, HoldsItem, ItemRef
-from agentrunproof.record.observation import Observation, PhaseRun
+from agentrunproof.record.likeness import SPAN_SCHEMA, Likeness
+from agentrunproof.record.observation import Observation, PhaseRun, VariantRuns
 from agentrunproof.shape import Count, Field, decode, fields_schema, nearest, table_decoder
 
 Item = dict[str, Any]
 Stored = dict[str, Any]
 
 
-def store(seen: Observation) -> tuple[list[Item], list[Stored]]:
-    """The item table and the runs of an observation, as a record holds them."""
+class Parts(NamedTuple):
+    """What a record holds of an observation."""
+
+    items: list[Item]
+    runs: list[Stored]
+    variants: list[Stored]
+
+
+def store(seen: Observation) -> Parts:
+    """The item table, the runs and the variants' runs of an observation, as a record has them."""
     items: list[Item] = []
     numbers: dict[str, int] = {}
 
@@ -35,10 +46,21 @@ def store(seen: Observation) -> tuple[list[Item], list[Stored]]:
             items.append(item)
         return numbers[key]
 
-    runs = [{"mode": run.mode, "phase": run.phase,
-             "events": [store_event(event, number) for event in run.events]}
-            for run in seen.runs]
-    return items, runs
+    known: dict[int, Stored] = {}  # what was read shares events between runs
+
+    def stored(run: PhaseRun) -> Stored:
+        events = []
+        for event in run.events:
+            if id(event) not in known:
+                known[id(event)] = store_event(event, number)
+            events.append(known[id(event)])
+        return {"mode": run.mode, "phase": run.phase, "events": events}
+
+    runs = [stored(run) for run in seen.runs]
+    own = Likeness(runs)
+    variants = [{"name": variant.name, "runs": [own.shorten(stored(run)) for run in variant.runs]}
+                for variant in seen.variants]
+    return Parts(items, runs, variants)
 
 
 def store_event(event: Event, number: Callable[[Item], int]) -> Stored:
@@ -51,28 +73,34 @@ def store_event(event: Event, number: Callable[[Item], int]) -> Stored:
     return stored
 
 
-def resolve(items: Any, runs: Any, missing: Iterable[str] = ()) -> Observation:
+def resolve(items: Any, runs: Any, missing: Iterable[str] = (), variants: Any = ()
+            ) -> Observation:
     """Read the stored form back; nothing but what `store` writes is accepted.
 
     Args:
         items: the item table, parsed JSON.
         runs: the runs, parsed JSON.
         missing: capabilities the release lacks, carried over.
+        variants: the variants' runs, parsed JSON.
 
     Raises:
         RecordError: ``RECORD_SHAPE``, ``RECORD_UNKNOWN_KIND``, ``RECORD_EXPLICIT_DEFAULT``,
-            ``RECORD_DANGLING_ITEM``, ``RECORD_ITEM_ORDER``, ``RECORD_UNUSED_ITEM`` or
-            ``RECORD_DUPLICATE_ITEM``.
+            ``RECORD_DANGLING_ITEM``, ``RECORD_ITEM_ORDER``, ``RECORD_UNUSED_ITEM``,
+            ``RECORD_DUPLICATE_ITEM``, ``RECORD_DANGLING_EVENT`` or ``RECORD_LIKENESS``.
     """
     try:
         table = decode(tuple[dict[str, Any], ...], items, "items")
         stored_runs = decode(tuple[dict[str, Any], ...], runs, "runs")
         reader = _Reader(table)
         read = tuple(_read_run(run, f"runs[{n}]", reader) for n, run in enumerate(stored_runs))
+        own = Likeness(stored_runs)
+        varied = tuple(
+            _read_variant(variant, f"variants[{n}]", reader, own, read)
+            for n, variant in enumerate(decode(tuple[dict[str, Any], ...], variants, "variants")))
     except ShapeError as problem:
         raise RecordError("RECORD_SHAPE", problem.message, problem.hint) from None
     reader.check_all_used()
-    return Observation(read, tuple(missing))
+    return Observation(read, tuple(missing), varied)
 
 
 def items_in(event: Event) -> list[Item]:
@@ -102,9 +130,21 @@ def schema(definitions: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": run}
 
 
+def variants_schema(runs: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """JSON Schema of the stored variants; `runs` is what `schema` gave."""
+    run = copy.deepcopy(runs["items"])
+    run["properties"]["events"]["items"]["oneOf"].append(SPAN_SCHEMA)
+    variant = fields_schema(_VARIANT, definitions)
+    variant["properties"]["runs"] = {"type": "array", "items": run}
+    return {"type": "array", "items": variant}
+
+
 _RUN = (Field("mode", str, True), Field("phase", str, True),
         Field("events", tuple[dict[str, Any], ...], True))
+_VARIANT = (Field("name", str, True), Field("runs", tuple[dict[str, Any], ...], True))
 _decode_run = table_decoder(_RUN, "a run")
+_decode_variant = table_decoder(_VARIANT, "a variant")
+_decode_short_run = table_decoder((*_RUN[:2], Field("events", tuple[Any, ...], True)), "a run")
 
 
 class _Reader:
@@ -142,6 +182,22 @@ def _read_run(stored: Stored, path: str, reader: _Reader) -> PhaseRun:
     events = tuple(_read_event(event, f"{path}.events[{n}]", reader)
                    for n, event in enumerate(run["events"]))
     return PhaseRun(run["mode"], run["phase"], events)
+
+
+def _read_variant(stored: Stored, path: str, reader: _Reader, own: Likeness,
+                  read: tuple[PhaseRun, ...]) -> VariantRuns:
+    variant = _decode_variant(stored, path)
+    runs = []
+    for n, short in enumerate(variant["runs"]):
+        here = f"{path}.runs[{n}]"
+        run = _decode_short_run(short, here)
+        place, events = own.lengthen(run)
+        like = read[place].events if place is not None else ()
+        runs.append(PhaseRun(run["mode"], run["phase"], tuple(
+            like[event] if isinstance(event, int)
+            else _read_event(event, f"{here}.events[{at}]", reader)
+            for at, event in enumerate(events))))
+    return VariantRuns(variant["name"], tuple(runs))
 
 
 def _read_event(stored: Stored, path: str, reader: _Reader) -> Event:

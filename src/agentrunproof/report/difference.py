@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentrunproof import canonical
 from agentrunproof.errors import RecordError
 from agentrunproof.record.certificate import Certificate
-from agentrunproof.record.observation import PhaseRun
+from agentrunproof.record.observation import Observation, PhaseRun
 from agentrunproof.report.text import wrap
 
 
@@ -127,17 +127,23 @@ def _short(value: Any) -> str:
 
 
 def _first_divergence(a: Certificate, b: Certificate) -> Divergence | None:
-    order = dict.fromkeys((run.mode, run.phase)
-                          for run in (*a.observation.runs, *b.observation.runs))
-    for mode, phase in order:
-        left, right = a.observation.run(mode, phase), b.observation.run(mode, phase)
+    of_a, of_b = _runs(a.observation), _runs(b.observation)
+    for mode, phase in dict.fromkeys([*of_a, *of_b]):
+        left, right = of_a.get((mode, phase)), of_b.get((mode, phase))
         if left is None or right is None:
             return Divergence(mode, phase, None, "", "",
                               None if left is None else "run", None if right is None else "run")
         found = _in_run(left, right)
         if found is not None:
-            return found
+            return replace(found, mode=mode)
     return None
+
+
+def _runs(seen: Observation) -> dict[tuple[str, str], PhaseRun]:
+    """All runs by mode and phase; those of a variant have its name for a mode."""
+    own = {(run.mode, run.phase): run for run in seen.runs}
+    return own | {(varied.name, run.phase): run for varied in seen.variants
+                  for run in varied.runs}
 
 
 def _in_run(left: PhaseRun, right: PhaseRun) -> Divergence | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from agentrunproof.contracts import registry
 from agentrunproof.plan.items import label, phase_input, script_items
 from agentrunproof.plan.model import Decision, ExpectedOutcome, Phase, Plan
+from agentrunproof.plan.variants import Unfit, vary
 from agentrunproof.record.certificate import Certificate
 from agentrunproof.report.text import wrap
 
@@ -19,9 +20,14 @@ def plan_lines(id: str, plan: Plan) -> list[str]:
     for title, links in (("documentation", plan.docs), ("upstream", plan.upstream)):
         if links:
             lines += ["", title, *(f"  {link}" for link in links)]
-    lines += ["", "parts", *_part_lines(plan), "", f"phases (modes: {', '.join(plan.modes)})"]
+    parts = list(_part_lines(plan))
+    lines += ["", "parts", *parts] if parts else []
+    lines += ["", f"phases (modes: {', '.join(plan.modes)})"]
     for number, phase in enumerate(plan.phases, 1):
         lines += _phase_lines(number, plan, phase)
+    if any(phase.call is not None and phase.call.is_own for phase in plan.phases):
+        lines += ["", "the functions called are this package's own"]
+    lines += ["", "relations (a second run must come to the same)", *_relation_lines(plan)]
     foreign = [f"  {place}: {reference}" for place, reference in plan.python_refs()]
     if foreign:
         lines += ["", "foreign code (needs --allow-python)", *foreign]
@@ -62,6 +68,19 @@ def _part_lines(plan: Plan) -> Iterator[str]:
         yield f"  session {plan.session.id} ({plan.session.kind})"
 
 
+def _relation_lines(plan: Plan) -> Iterator[str]:
+    watched: list[str] = []
+    reasons: dict[str, list[str]] = {}
+    for found in vary(plan):
+        if isinstance(found, Unfit):
+            reasons.setdefault(found.reason, []).append(found.relation)
+        elif found.relation not in watched:
+            watched.append(found.relation)
+    yield from wrap("watched: " + (", ".join(watched) or "none"), "  ")
+    for reason, names in reasons.items():
+        yield from wrap(f"not {', '.join(names)}: {reason}", "  ")
+
+
 def _phase_lines(number: int, plan: Plan, phase: Phase) -> list[str]:
     lines = [f"  {number}. {phase.id}", *wrap(_start(phase), "     ")]
     for agent, steps in phase.script.items():
@@ -85,6 +104,9 @@ def _start(phase: Phase) -> str:
         decisions = ", ".join(_decision(decision) for decision in resume.decisions)
         return (f"resumes the state of {resume.from_}, branch {resume.branch}, by way of "
                 f"{resume.via}, and {decisions or 'decides nothing'}")
+    if phase.call is not None:
+        given = f" with {phase.call.arguments}" if phase.call.arguments != "{}" else ""
+        return f"calls {phase.call.python.removeprefix('python:')}{given}"
     items = ", ".join(label(item) for item in phase_input(phase))
     assert phase.input is not None
     follow = f" after the history of {phase.input.follow}" if phase.input.follow else ""
@@ -101,6 +123,8 @@ def expected_words(expect: ExpectedOutcome) -> Iterator[str]:
     yield expect.outcome + (f" with {expect.error}" if expect.error else "")
     if expect.final_output is not None:
         yield f"final output {expect.final_output!r}"
+    if expect.value is not None:
+        yield f"value {expect.value}"
     if expect.last_agent is not None:
         yield f"last agent {expect.last_agent}"
     if expect.pending is not None:

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from agentrunproof.record.history import Bug, History, Side
+from agentrunproof.record.history import Bug, Catcher, History, Side
 
 #: Measures of the picture, in units of its view box.
 _LEFT, _TOP, _STEP, _ROW, _RIGHT = 400, 56, 7, 17, 64
 
+#: Kinds of checks, as the page has them.
+_CATCHERS: dict[Catcher, str] = {
+    "universal": "by checks that watch every run of every plan",
+    "relation": "by relations between runs", "suite": "by cases of the session suite",
+    "expectation": "by what their plans expect"}
+
 _STYLE = """
   text { font: 11px system-ui, sans-serif; fill: #24292f }
   .code, .minor { fill: #57606a } .area { font-weight: 600 }
-  .grid { stroke: #d0d7de } .bug { fill: #cf222e } .own { fill: #bc6c00 }
+  .grid { stroke: #d0d7de }
+  .universal { fill: #cf222e } .suite { fill: #8250df } .expectation { fill: #bc6c00 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 } .code, .minor { fill: #9198a1 } .grid { stroke: #3d444d }
-    .bug { fill: #f85149 } .own { fill: #db9b3a }
+    .universal { fill: #f85149 } .suite { fill: #a371f7 } .expectation { fill: #db9b3a }
   }"""
 
 
 def table(history: History) -> str:
     """The rows as a table in Markdown."""
-    lines = ["| area | scenario | check: code | first bad | last bad | fixed | report |",
-             "|---|---|---|---|---|---|---|"]
-    lines += [f"| {bug.area} | `{bug.scenario}` | `{bug.check}`: `{bug.code}` "
+    lines = ["| area | scenario | check: code | by | first bad | last bad | fixed | report |",
+             "|---|---|---|---|---|---|---|---|"]
+    lines += [f"| {bug.area} | `{bug.scenario}` | `{bug.check}`: `{bug.code}` | {bug.catcher} "
               f"| {_first(bug)} | {bug.last_bad.sdk} | {bug.first_fixed.sdk} | {link(bug.bug)} |"
               for bug in history.rows]
     return "\n".join(lines)
+
+
+def caught(history: History) -> str:
+    """How many rows each kind of check caught, and what share is not by expectations alone."""
+    counts = Counter(bug.catcher for bug in history.rows)
+    told = ", ".join(f"{counts[kind]} {words}" for kind, words in _CATCHERS.items() if counts[kind])
+    share = 100 * (len(history.rows) - counts["expectation"]) / len(history.rows)
+    return f"{len(history.rows)} rows: {told}. {share:.0f}% are not by expectations alone"
 
 
 def link(report: str | None) -> str:
@@ -59,7 +75,8 @@ def picture(history: History, releases: Sequence[str]) -> str:
         'releases of openai-agents: each seen to FAIL from the first to the last release of its '
         'bar, and to PASS on the next</text>',
         f'<text x="8" y="{_TOP - 14}" class="code">red: by a check that watches every run</text>',
-        f'<text x="8" y="{_TOP + 1}" class="code">amber: by what the plan expects</text>',
+        f'<text x="8" y="{_TOP + 1}" class="code">violet: by the session suite; '
+        'amber: by what the plan expects</text>',
         *shapes, "</svg>", ""])
 
 
@@ -94,7 +111,7 @@ def _bar(bug: Bug, number: int, releases: Sequence[str]) -> Iterator[str]:
     start, end = releases.index(bug.first_bad.sdk), releases.index(bug.first_fixed.sdk)
     y = _TOP + _ROW * number
     title = f"{bug.title}: {bug.check} {bug.code}, {bug.first_bad.sdk} to {bug.last_bad.sdk}"
-    kind = "bug" if bug.universal else "own"
+    kind = "universal" if bug.catcher == "relation" else bug.catcher
     yield f'<g><title>{escape(title)}</title>'
     yield f'<text x="{_LEFT - 8}" y="{y + 11}" text-anchor="end">{escape(bug.scenario)}</text>'
     yield (f'<rect class="{kind}" x="{_LEFT + _STEP * start}" y="{y + 2}" '

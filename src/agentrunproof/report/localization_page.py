@@ -30,7 +30,7 @@ _STATUS = {"error": "failed", "timeout": "timed out", "blocked": "blocked",
            "cancelled": "cancelled", "open": "no end", "cut": "cut short"}
 
 
-def render(result: Result, steps: Sequence[Step], *, name: str, file: str, format: str,
+def render(result: Result, steps: Sequence[Step], *, name: str, words: list[str], format: str,
            failed: bool = False) -> str:
     """The page.
 
@@ -38,18 +38,18 @@ def render(result: Result, steps: Sequence[Step], *, name: str, file: str, forma
         result: what was found.
         steps: of the run.
         name: of the run.
-        file: as the user named the run, for commands to go on with.
+        words: by which the user named the run, for commands to go on with.
         format: that the run was read from.
         failed: whether the user says that it failed.
     """
-    page = _Page(Trace(steps, failed=failed), result, file)
+    page = _Page(Trace(steps, failed=failed), result, words)
     return html.still("localization_page", f"Where it went wrong: {name}",
                       page.body(name, format))
 
 
 class _Page:
-    def __init__(self, trace: Trace, result: Result, file: str) -> None:
-        self._trace, self._result, self._file = trace, result, file
+    def __init__(self, trace: Trace, result: Result, words: list[str]) -> None:
+        self._trace, self._result, self._words = trace, result, words
         self._timeline = Timeline(trace, result)
         self._over = overview.got_over(result)
         self._rank = {one.step: place for place, one in enumerate(result.suspects)}
@@ -90,7 +90,7 @@ class _Page:
         others = len(suspects) - 1
         why = max(best.terms, key=lambda term: term.points)
         return join(
-            element("h1", "It started to go wrong at ", _to(best.step, class_="onset")),
+            element("h1", "Suspected onset: ", _to(best.step, class_="onset")),
             element("div", element("b", "onset", class_="tag onset"),
                     element("span", what(self._step(best.step)), class_="what"),
                     element("b", "symptom", class_="tag symptom"),
@@ -232,7 +232,7 @@ class _Page:
         terms = [element("li", _points(term.points, at), element("b", term.name), " ",
                          self._linked(term.reason)) for at, term in enumerate(suspect.terms)]
         step = self._step(suspect.step)
-        test = [element("code", localization.test_line(self._file, suspect.step), class_="test")] \
+        test = [element("code", localization.test_line(self._words, suspect.step), class_="test")] \
             if leads.lead(self._trace, suspect.step) is not None else []
         inside = (overview.score(suspect, best), element("ul", *terms), *test)
         head = (_to(suspect.step), " ", element("span", _cut(what(step), 130), class_="what"))

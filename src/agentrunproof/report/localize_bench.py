@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentrunproof.localize.datasets import Left
 from agentrunproof.localize.scoring import Rate, Score
+from agentrunproof.report import text
 
 _NAME = 22
+#: as many runs are named
+_NAMED = 10
 
 
 def lines(title: str, scores: Sequence[Score]) -> list[str]:
@@ -30,6 +34,31 @@ def lines(title: str, scores: Sequence[Score]) -> list[str]:
     else:
         rows.append("  false onsets not scored: no healthy run (n = 0)")
     return rows
+
+
+LEGEND = ("top-1, +-1, +-3: share of runs in which the first step named is the labelled one, or "
+          "at most so many steps off; top-3: in which it is among the first three; steps: how far "
+          "off, on average. Silence counts as a miss, and as off by all of the run's steps.")
+
+
+def left(runs: Sequence[Left], notes: Sequence[str]) -> list[str]:
+    """What of a set is not in the figures, by its reasons, and what is to be said of its labels.
+
+    Args:
+        runs: what is not scored.
+        notes: one line each.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for one in runs:
+        by_reason.setdefault(one.reason, []).append(
+            f"{one.name} {one.detail}" if one.detail else one.name)
+    rows = [f"not scored: {len(runs)}"] if runs else []
+    for reason, names in by_reason.items():
+        more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        rows += text.wrap(f"{len(names)}: {reason}: {', '.join(names[:_NAMED])}{more}", "  ")
+    for note in notes[:_NAMED]:
+        rows += text.wrap(f"note: {note}", "")
+    return rows + ([f"note: {len(notes) - _NAMED} more such notes"] if len(notes) > _NAMED else [])
 
 
 def _row(score: Score) -> str:

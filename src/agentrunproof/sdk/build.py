@@ -16,10 +16,11 @@ from agents.extensions import handoff_filters
 from pydantic import create_model
 
 from agentrunproof.plan import model as declared
-from agentrunproof.plan.items import session_items
+from agentrunproof.plan.items import SERVER_IDS, session_items
 from agentrunproof.plan.model import Phase, Plan
-from agentrunproof.sdk import compat
+from agentrunproof.sdk import compat, normal
 from agentrunproof.sdk.capture import Recorder
+from agentrunproof.sdk.filters import recording_filter
 from agentrunproof.sdk.gates import Gates
 from agentrunproof.sdk.hooks import RecordingAgentHooks, RecordingRunHooks
 from agentrunproof.sdk.model import PlanModel
@@ -109,9 +110,10 @@ class World:
         """Keyword arguments of ``Runner.run`` for this phase."""
         run = self.plan.run
         options: dict[str, Any] = {"run_config": self._run_config()}
-        context = phase.context if phase.context is not None else run.context
+        context = self.plan.context_of(phase)
         if context is not None and (phase.resume is None or phase.context is not None):
             options["context"] = copy.deepcopy(context)
+        self.recorder.watch_context(context, options.get("context"))
         max_turns = phase.max_turns or run.max_turns
         if max_turns is not None:
             options["max_turns"] = max_turns
@@ -121,6 +123,8 @@ class World:
             options["session"] = self.session
         if run.on_max_turns is not None:
             options["error_handlers"] = {"max_turns": lambda _: run.on_max_turns}
+        if run.server != "none" and phase.resume is None:  # a state keeps its own
+            options[run.server] = SERVER_IDS.get(run.server, True)
         return options
 
     def _run_config(self) -> RunConfig:
@@ -128,6 +132,8 @@ class World:
         options: dict[str, Any] = {"tracing_disabled": not run.tracing,
                                    "trace_include_sensitive_data": run.sensitive_traces}
         options.update(compat.history_nesting(run.nest_handoff_history))
+        if run.input_filter is not None:
+            options["call_model_input_filter"] = recording_filter(run.input_filter, self.recorder)
         if run.input_guardrails:
             options["input_guardrails"] = [self._guardrails[n] for n in run.input_guardrails]
         if run.output_guardrails:
@@ -141,7 +147,7 @@ class World:
         if instructions is not None and instructions.startswith("python:"):
             instructions = resolve(instructions)
         elif instructions is not None and self.plan.run.callables != "function":
-            instructions = self._callable(_saying(instructions))
+            instructions = self._callable(self._saying(instructions))
         options: dict[str, Any] = {}
         if spec.tool_use_behavior == "stop_at_tools":
             options["tool_use_behavior"] = {"stop_at_tool_names": list(spec.stop_at_tools)}
@@ -183,22 +189,30 @@ class World:
         if spec.nest_history is not None:
             options["nest_handoff_history"] = spec.nest_history
 
-        def note() -> None:
-            self.recorder.add("handoff", from_=source, to=spec.to)
+        def note(ctx: Any, payload: str = "") -> None:
+            self.recorder.context_given("handoff", spec.to, ctx.context)
+            self.recorder.add("handoff", from_=source, to=spec.to, payload=payload)
             if spec.error is not None:
                 raise HandoffFailure(spec.error)
 
         if spec.input_type is not None:
-            async def with_input(_ctx: Any, _given: Any) -> None:
-                note()
+            async def with_input(ctx: Any, given: Any) -> None:
+                note(ctx, normal.text(given))
 
             return handoff(self.agents[spec.to], on_handoff=self._callable(with_input),
                            input_type=self._type(spec.input_type), **options)
 
-        async def without_input(_ctx: Any) -> None:
-            note()
+        async def without_input(ctx: Any) -> None:
+            note(ctx)
 
         return handoff(self.agents[spec.to], on_handoff=self._callable(without_input), **options)
+
+    def _saying(self, text: str) -> Callable[..., Any]:
+        async def instructions(ctx: Any, agent: Any) -> str:
+            self.recorder.context_given("instructions", agent.name, ctx.context)
+            return text
+
+        return instructions
 
     def _callable(self, function: Callable[..., Any]) -> Any:
         """A function in the form in which the plan hands functions to the SDK."""
@@ -213,13 +227,6 @@ class World:
         fields: dict[str, Any] = {
             field: (PYTHON_TYPES[spec.fields[field].type], ...) for field in spec.order}
         return create_model(name, **fields)
-
-
-def _saying(text: str) -> Callable[..., Any]:
-    async def instructions(_ctx: Any, _agent: Any) -> str:
-        return text
-
-    return instructions
 
 
 def _settings(spec: declared.ModelSettings, retries: int | None = None) -> ModelSettings:

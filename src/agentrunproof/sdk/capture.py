@@ -39,6 +39,7 @@ class Recorder:
         self._streamed: list[Event] = []
         self._spans: list[Event] = []
         self._rank: dict[str, int] = {}
+        self._context: tuple[Any, Any] = None, None
         self.phase = ""
 
     def start(self, phase: str) -> None:
@@ -55,6 +56,26 @@ class Recorder:
         if kind in _NESTED:
             fields["parent"] = "/".join(path)
         self._events.append((lane, make(kind, **fields)))
+
+    def watch_context(self, declared: Any, given: Any) -> None:
+        """Look from now on at the context that the plan's parts are given.
+
+        Args:
+            declared: what it must hold; None where the plan declares no context.
+            given: the object itself, None where the first one that is seen stands for it.
+        """
+        self._context = declared, given
+
+    def context_given(self, to: str, name: str, context: Any, call: str = "") -> None:
+        """Record that a part of the plan was given this object as the run's context."""
+        declared, given = self._context
+        if declared is None:
+            return
+        if given is None:
+            self._context = declared, context
+            given = context
+        self.add("context_given", to=to, name=name, call=call,
+                 replaced=context is not given, changed=context != declared)
 
     def add_response(self, agent: str, output: list[Any], usage: dict[str, int],
                      response_id: str) -> None:
@@ -119,5 +140,6 @@ class Recorder:
 
 
 _OF_A_CALL = frozenset({"tool_started", "tool_finished", "tool_failed", "tool_cancelled",
-                        "guardrail_checked", "hook"})
-_NESTED = _OF_A_CALL | {"model_called", "model_responded", "model_failed", "handoff"}
+                        "guardrail_checked", "hook", "context_given"})
+_NESTED = _OF_A_CALL | {"input_filtered", "model_called", "model_responded", "model_failed",
+                        "handoff"}

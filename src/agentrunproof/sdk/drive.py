@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
-from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agents import Runner
 
-from agentrunproof.plan.items import phase_input
+from agentrunproof.plan.items import phase_input, value_text
 from agentrunproof.plan.model import Phase, Plan, Reader
 from agentrunproof.record.events import Event, make
-from agentrunproof.sdk import compat, normal
+from agentrunproof.sdk import calls, compat, normal
 from agentrunproof.sdk.build import World
 from agentrunproof.sdk.capture import Recorder
 from agentrunproof.sdk.gates import seconds
@@ -29,11 +29,13 @@ _SETTLE = 12  # loop turns a finished run gets to end what it has started
 
 @dataclass(frozen=True)
 class DrivenRun:
-    """One phase in one mode, as it was observed."""
+    """One phase in one mode, as it was observed; `variant` names the plan's variant, if it is one.
+    """
 
     mode: str
     phase: str
     events: list[Event]
+    variant: str = ""
 
 
 class Watch:
@@ -52,23 +54,31 @@ class Watch:
         self.snapshot = None
 
 
-def drive(plan: Plan, watch: Watch) -> Iterator[DrivenRun]:
-    """Run the plan in all its modes, in this thread, which must have no running event loop."""
-    for mode in plan.modes:
-        compat.forget_agent_tool_runs()
-        yield from _ModeDriver(plan, mode, watch).runs()
+def drive(plan: Plan, watch: Watch, variants: Mapping[str, Plan] | None = None
+          ) -> Iterator[DrivenRun]:
+    """Run the plan in all its modes, in this thread, which must have no running event loop.
+
+    Args:
+        plan: what to run.
+        watch: told which phase run is under way.
+        variants: other plans that are run after it, by the names under which they are reported.
+    """
+    for name, varied in {"": plan, **(variants or {})}.items():
+        for mode in varied.modes:
+            compat.forget_agent_tool_runs()
+            yield from _ModeDriver(varied, mode, watch, name).runs()
 
 
 def timed_out(run: DrivenRun) -> DrivenRun:
     """The run as it stands when its deadline has passed."""
-    return DrivenRun(run.mode, run.phase,
-                     [*run.events, make("run_finished", outcome="timeout")])
+    return replace(run, events=[*run.events, make("run_finished", outcome="timeout")])
 
 
 class _ModeDriver:
-    def __init__(self, plan: Plan, mode: str, watch: Watch) -> None:
+    def __init__(self, plan: Plan, mode: str, watch: Watch, variant: str) -> None:
         self._plan = plan
         self._mode = mode
+        self._variant = variant
         self._watch = watch
         self._recorder = Recorder()
         self._spans = SpanRecorder()
@@ -103,7 +113,7 @@ class _ModeDriver:
         self._streamed = None
         self._spans.clear()
         self._world.start_phase(phase)
-        self._watch.begin(lambda: DrivenRun(self._mode, phase.id, recorder.events()))
+        self._watch.begin(lambda: self._driven(phase))
         try:
             outcome = self._outcome(phase)
         finally:
@@ -111,14 +121,22 @@ class _ModeDriver:
         if self._world.session is not None:
             self._await(self._world.session.observe())
         recorder.add("run_finished", outcome=outcome)
-        recorder.add_spans(self._spans.events())
-        run = DrivenRun(self._mode, phase.id, recorder.events())
+        if phase.call is None:
+            recorder.add_spans(self._spans.events())
+        run = self._driven(phase)
         self._cancel_tasks()  # only now: what they do when cancelled is not the run's doing
         return run
+
+    def _driven(self, phase: Phase) -> DrivenRun:
+        return DrivenRun(self._mode, phase.id, self._recorder.events(), self._variant)
 
     def _outcome(self, phase: Phase) -> str:
         """Run the phase; a failure of any kind is a result, only Ctrl-C is not."""
         try:
+            if phase.call is not None:
+                value = calls.called(phase.call, self._await)
+                self._recorder.add("call_returned", value=value_text(value))
+                return "completed"
             agent = self._world.agents[phase.agent or self._plan.start]
             start = self._await(self._start(phase, agent))
             options = self._world.run_options(phase)
@@ -135,9 +153,12 @@ class _ModeDriver:
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # SystemExit and CancelledError are results here, too
-            self._settle()
+            if phase.call is None:
+                self._settle()
             self._raised(exc)
             return "raised"
+        finally:
+            asyncio.set_event_loop(self._loop)  # a call may have run loops of its own
 
     async def _start(self, phase: Phase, agent: Any) -> Any:
         """What the run starts from: input items, or a state with its decisions made."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentrunproof.errors import LabError
@@ -26,11 +26,12 @@ def environment() -> dict[str, Any]:
             "python": ".".join(map(str, sys.version_info[:3])), "network": "audit-hook"}
 
 
-def observe(plan: Plan, deadline: float) -> Iterator[DrivenRun]:
+def observe(plan: Plan, deadline: float, variants: Mapping[str, Plan]) -> Iterator[DrivenRun]:
     """Yield every phase in every mode.
 
     Args:
         plan: what to run.
+        variants: other plans that are run after it, by name.
         deadline: seconds of real time that one phase run may take; a phase that passes it is
             reported as timed out, is the last one, and its thread is left to itself.
 
@@ -46,7 +47,7 @@ def observe(plan: Plan, deadline: float) -> Iterator[DrivenRun]:
     def work() -> None:
         try:
             with guard.no_network():
-                for run in drive(plan, watch):
+                for run in drive(plan, watch, variants):
                     runs.put(run)
             runs.put(None)
         except BaseException as exc:

@@ -25,8 +25,9 @@ class _Recording:
         self._failure = failure
         self._delay = delay
 
-    async def _note(self, on: str, agent: Any, context: Any = None, **fields: Any) -> None:
+    async def _note(self, on: str, agent: Any, context: Any, **fields: Any) -> None:
         call = compat.tool_call(context)[0] if on.startswith("on_tool") else ""
+        self._recorder.context_given("hook", on, context.context, call)
         self._recorder.add("hook", scope=self._scope, on=on, agent=agent.name, call=call, **fields)
         if self._failure is not None and self._failure.on == on:
             failure, self._failure = self._failure, None
@@ -35,10 +36,10 @@ class _Recording:
             await seconds(self._delay.delay)
 
     async def on_llm_start(self, context: Any, agent: Any, *_: Any) -> None:
-        await self._note("on_llm_start", agent)
+        await self._note("on_llm_start", agent, context)
 
     async def on_llm_end(self, context: Any, agent: Any, *_: Any) -> None:
-        await self._note("on_llm_end", agent)
+        await self._note("on_llm_end", agent, context)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
         await self._note("on_tool_start", agent, context, tool=tool.name)
@@ -60,13 +61,13 @@ class RecordingRunHooks(_Recording, RunHooks[Any]):
 
     async def on_agent_start(self, context: Any, agent: Any) -> None:
         self.context = context
-        await self._note("on_agent_start", agent)
+        await self._note("on_agent_start", agent, context)
 
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
-        await self._note("on_agent_end", agent, output=normal.text(output))
+        await self._note("on_agent_end", agent, context, output=normal.text(output))
 
     async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
-        await self._note("on_handoff", from_agent, other=to_agent.name)
+        await self._note("on_handoff", from_agent, context, other=to_agent.name)
 
 
 class RecordingAgentHooks(_Recording, AgentHooks[Any]):
@@ -76,10 +77,10 @@ class RecordingAgentHooks(_Recording, AgentHooks[Any]):
         super().__init__(recorder, "agent", None, delay)
 
     async def on_start(self, context: Any, agent: Any) -> None:
-        await self._note("on_agent_start", agent)
+        await self._note("on_agent_start", agent, context)
 
     async def on_end(self, context: Any, agent: Any, output: Any) -> None:
-        await self._note("on_agent_end", agent, output=normal.text(output))
+        await self._note("on_agent_end", agent, context, output=normal.text(output))
 
     async def on_handoff(self, context: Any, agent: Any, source: Any) -> None:
-        await self._note("on_handoff", source, other=agent.name)
+        await self._note("on_handoff", source, context, other=agent.name)

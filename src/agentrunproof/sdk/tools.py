@@ -102,7 +102,9 @@ class Toolbox:
                 return await _act(outcome, arguments)
 
             try:
-                output: str = await self._recorded(name, *compat.tool_call(ctx), act)
+                call, text = compat.tool_call(ctx)
+                self._recorder.context_given("tool", name, ctx.context, call)
+                output: str = await self._recorded(name, call, text, act)
                 return output
             finally:
                 self._gates.open(tool.opens_done)
@@ -153,6 +155,7 @@ class Toolbox:
 
         async def on_invoke_tool(ctx: Any, arguments: str) -> Any:
             call = compat.tool_call(ctx)[0]
+            self._recorder.context_given("tool", tool.name, ctx.context, call)
 
             async def act() -> Any:
                 with inside(call):
@@ -168,7 +171,8 @@ class Toolbox:
         if spec.python:
             return resolve(spec.python)
 
-        async def judge(_ctx: Any, agent: Any, checked: Any) -> GuardrailFunctionOutput:
+        async def judge(ctx: Any, agent: Any, checked: Any) -> GuardrailFunctionOutput:
+            self._recorder.context_given("guardrail", name, ctx.context)
             try:
                 await self._gates.wait(spec.after)
                 await seconds(spec.delay)
@@ -200,6 +204,8 @@ class Toolbox:
                 data.output)
             acts = spec.when is None or spec.when in checked
             behavior = spec.behavior if acts else "allow"
+            self._recorder.context_given("tool_guardrail", name, data.context.context,
+                                         data.context.tool_call_id)
             self._recorder.add(
                 "guardrail_checked", guardrail=name, stage=f"tool_{spec.kind}",
                 call=data.context.tool_call_id, agent=data.agent.name,

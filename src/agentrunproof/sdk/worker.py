@@ -2,8 +2,9 @@
 
 Run by its path (``python -I worker.py``) inside any environment that holds the SDK. Each line in is
 a request; it ends with its input. Lines out: ``hello`` (SDK, Python, network guard; once), ``run``
-(one phase in one mode), ``done`` (end of a plan, with the capabilities the release lacks),
-``error`` (a plan that could not be driven), ``footer`` (end of a request).
+(one phase in one mode, of a plan or of a variant of it), ``done`` (end of a plan, with the
+capabilities the release lacks), ``error`` (a plan that could not be driven), ``footer``
+(end of a request).
 A phase that passes its deadline is reported as timed out, and the process ends with status 3 and
 without a footer, because nothing can be trusted to stop what hangs.
 """
@@ -64,7 +65,9 @@ def _serve(entry: dict[str, Any], deadline: float, out: TextIO) -> None:
         try:
             watch = Watch()
             plan = Plan.from_json(entry["plan"])
-            for run in _timed(drive(plan, watch), watch, id, deadline, out):
+            variants = {name: Plan.from_json(varied)
+                        for name, varied in entry.get("variants", {}).items()}
+            for run in _timed(drive(plan, watch, variants), watch, id, deadline, out):
                 _send_run(out, id, run)
         except Exception as exc:
             _send(out, error={"plan": id, "code": "DRIVE_FAILED",
@@ -128,7 +131,8 @@ class _Alarm:
 
 
 def _send_run(out: TextIO, id: str, run: Any) -> None:
-    _send(out, run={"plan": id, "mode": run.mode, "phase": run.phase, "events": run.events})
+    _send(out, run={"plan": id, "variant": run.variant, "mode": run.mode, "phase": run.phase,
+                    "events": run.events})
 
 
 def _send(out: TextIO, **message: Any) -> None:

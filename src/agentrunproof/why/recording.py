@@ -10,7 +10,6 @@ from agentrunproof.ablation.derivation import Ended
 from agentrunproof.ablation.explain import ALPHA
 from agentrunproof.record.ablation import (
     Ablation,
-    AblationProducer,
     Arm,
     Group,
     Needed,
@@ -18,6 +17,7 @@ from agentrunproof.record.ablation import (
     Reduction,
     SubjectLine,
 )
+from agentrunproof.record.document import Program
 from agentrunproof.why.smallest import Outcome, Smallest
 from agentrunproof.why.subject import FailingPlan
 
@@ -45,7 +45,7 @@ def record(subject: FailingPlan, line: SubjectLine, words: str, base: Outcome, b
     ended: Ended = smallest.ended if smallest is not None else "done"
     leaves = [subject.leaf(n) for n in range(len(subject.texts))]
     return Ablation(
-        producer=AblationProducer(version=__version__), subject=line, target=subject.target,
+        producer=Program(version=__version__), subject=line, target=subject.target,
         decision=words, alpha=statistics.decimal(Fraction(ALPHA)), budget=budget,
         deterministic=True,
         groups=tuple(Group(id=subject.group_id(n), leaves=high - low)

@@ -20,7 +20,7 @@ _LAST = 3
 
 def find(trace: Trace) -> Iterator[Seen]:
     """Worth saying only: what used the budget up is what went wrong."""
-    for at in range(max(0, len(trace) - _LAST), len(trace)):
+    for at in range(max(0, trace.last + 1 - _LAST), len(trace)):
         step = trace.steps[at]
         hit = _LIMIT.search(step.error) or _LIMIT.search(step.output[:2000])
         if hit:

@@ -18,7 +18,8 @@ def find(trace: Trace) -> Iterator[Seen]:
         return
     last = len(trace) - 1
     if trace.outcome in BAD:
-        error = f": {trace.end.error[:_SHOWN]}" if trace.end.error else ""
+        error = trace.end.error.removeprefix(f"{trace.outcome}: ")
+        error = f": {error[:_SHOWN]}" if error else ""
         yield Seen(last, f"the run ended: {trace.outcome}{error}", failure=True)
     elif trace.outcome in _GOOD and trace.tools:
         check = trace.tools[-1]

@@ -11,6 +11,7 @@ from agentrunproof.record.localization import Step
 #: Twice is a second try; from the third time on nothing is learned from the failures.
 TIMES = 3
 POINTS = 2
+_FAILED = ("error", "timeout", "blocked", "cancelled")
 
 
 def find(trace: Trace) -> Iterator[Seen]:
@@ -18,13 +19,13 @@ def find(trace: Trace) -> Iterator[Seen]:
     row: list[int] = []
     for at in (*trace.tools, None):
         step = trace.steps[at] if at is not None else None
-        if row and (step is None or step.status == "ok" or
+        if row and (step is None or step.status not in _FAILED or
                     _call(step) != _call(trace.steps[row[0]])):
             if len(row) >= TIMES:
                 yield Seen(trace.writer(row[0]), f"{label(trace.steps[row[0]])} was called "
                            f"{len(row)} times and failed each time", POINTS, tuple(row[1:]))
             row = []
-        if at is not None and step is not None and step.status != "ok":
+        if at is not None and step is not None and step.status in _FAILED:
             row.append(at)
 
 

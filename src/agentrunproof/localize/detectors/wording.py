@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agentrunproof.localize import conversation
 from agentrunproof.localize.seen import Seen
 from agentrunproof.localize.trace import Trace, label
 
@@ -21,9 +22,10 @@ def find(trace: Trace) -> Iterator[Seen]:
     known: set[int] = set()
     for at in trace.tools:
         step = trace.steps[at]
-        if step.status == "ok" and _ERROR.match(step.output):
+        said = conversation.printed(step)
+        if step.status == "ok" and _ERROR.match(said):
             by = trace.writer(at)
-            first = step.output.strip().split("\n")[0][:80]
+            first = said.split("\n")[0][:80]
             yield Seen(by, f"{label(step)} answered at step {step.number}: {first}",
                        0 if by in known else POINTS, (at,) if by != at else (), soft=True)
             known.add(by)

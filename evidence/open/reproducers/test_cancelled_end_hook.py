@@ -1,0 +1,101 @@
+"""A hook at the end of a run that is cancelled from within.
+
+A run that fails by a cancellation inside of a hook fails in the same way when it is streamed.
+
+Run it with ``pytest THIS_FILE``. It needs pytest and openai-agents, no key and no network.
+"""
+
+import asyncio
+
+from agents import (
+    Agent,
+    Model,
+    ModelResponse,
+    RunHooks,
+    Runner,
+    Usage,
+    set_tracing_disabled,
+)
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseOutputItemDoneEvent,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+
+
+class ScriptedModel(Model):
+    """Answers with the next of its turns; no request leaves this process."""
+
+    def __init__(self, *turns):
+        self.turns = list(turns)
+        self.given = []  # what each call was given
+
+    async def turn(self, items):
+        self.given.append(items if isinstance(items, str) else [dict(item) for item in items])
+        turn = self.turns.pop(0)
+        if callable(turn):
+            turn = await turn()
+        if isinstance(turn, BaseException):
+            raise turn
+        return turn
+
+    async def get_response(self, system_instructions, input, *args, **kwargs):
+        output = await self.turn(input)
+        return ModelResponse(output=output, usage=Usage(requests=1), response_id=None)
+
+    async def stream_response(self, system_instructions, input, *args, **kwargs):
+        output = await self.turn(input)
+        for n, item in enumerate(output):
+            yield ResponseOutputItemDoneEvent(
+                type="response.output_item.done", sequence_number=n, output_index=n, item=item)
+        response = Response(
+            id="response", created_at=0, model="scripted", object="response", output=output,
+            tool_choice="auto", tools=[], parallel_tool_calls=True)
+        yield ResponseCompletedEvent(
+            type="response.completed", sequence_number=len(output), response=response)
+
+
+def say(text):
+    part = ResponseOutputText(type="output_text", text=text, annotations=[], logprobs=[])
+    return ResponseOutputMessage(
+        id="message", type="message", role="assistant", status="completed", content=[part])
+
+
+async def run(streamed, agent, input, **options):
+    """Run the agent, awaited or streamed to its end."""
+    if not streamed:
+        return await Runner.run(agent, input, **options)
+    result = Runner.run_streamed(agent, input, **options)
+    async for _ in result.stream_events():
+        pass
+    return result
+
+
+set_tracing_disabled(True)
+
+
+class Hooks(RunHooks):
+    async def on_agent_end(self, context, agent, output):
+        inner = asyncio.ensure_future(asyncio.sleep(60))
+        inner.cancel()
+        await inner  # raises CancelledError; nobody cancelled the run
+
+
+def test_a_streamed_run_fails_as_an_awaited_one_does():
+    async def scenario(streamed):
+        agent = Agent(name="clerk", model=ScriptedModel([say("Hi.")]))
+        try:
+            result = await run(streamed, agent, "Hello.", hooks=Hooks())
+        except asyncio.CancelledError:
+            return "raised CancelledError"
+        return f"ended without an exception, final output {result.final_output!r}"
+
+    awaited, streamed = asyncio.run(scenario(False)), asyncio.run(scenario(True))
+    assert awaited == "raised CancelledError"
+    assert streamed == awaited
+
+
+if __name__ == "__main__":
+    test_a_streamed_run_fails_as_an_awaited_one_does()

@@ -1,0 +1,143 @@
+"""What two runs of one story have to share, aspect by aspect.
+
+Used by every check that holds runs against each other: modes of a plan (`stream_parity`) and
+variants of it (the relations). What the scheduler may choose is not compared: the order between
+concurrent calls, between the hooks of run and agent, and how far a run had come when a guardrail
+beside the model stopped it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from agentrunproof.contracts.reading import essences, races
+from agentrunproof.plan.model import Plan
+from agentrunproof.record.observation import PhaseRun
+
+
+def _outcome(run: PhaseRun) -> Any:
+    return run.outcome
+
+
+def _error(run: PhaseRun) -> Any:
+    return [event["error"] for event in run.of("raised")]
+
+
+def _error_data(run: PhaseRun) -> Any:
+    return _fields(run, "raised", "new_items", "responses", "last_agent")
+
+
+def _model_calls(run: PhaseRun) -> Any:
+    return [{name: value for name, value in event.items() if name != "streamed"}
+            for event in run.of("model_called", "model_responded", "model_failed")]
+
+
+def _tools(run: PhaseRun) -> Any:
+    """Events of each call, by call: the order between calls is the scheduler's."""
+    return _by(run.of("tool_started", "tool_finished", "tool_failed", "tool_cancelled"),
+               "parent", "call")
+
+
+def _hooks(run: PhaseRun) -> Any:
+    return _by(run.of("hook"), "scope", "parent", "call")
+
+
+def _session_writes(run: PhaseRun) -> Any:
+    """Writes in order; adding in one piece or in several is the same."""
+    merged: list[tuple[str, Any]] = []
+    for event in run.of("session_written"):
+        said = essences(event["items"])
+        if merged and event["op"] == "add" == merged[-1][0]:
+            merged[-1][1].extend(said)
+        else:
+            merged.append((event["op"], said))
+    return merged
+
+
+def _session_content(run: PhaseRun) -> Any:
+    return [list(event["items"]) for event in run.of("session_read") if event["op"] == "observe"]
+
+
+def _result(run: PhaseRun) -> Any:
+    return _fields(run, "result", "last_agent", "final_output", "new_items", "history",
+                   "responses", "guardrails")
+
+
+def _usage(run: PhaseRun) -> Any:
+    return run.of("usage")
+
+
+def _guardrails(run: PhaseRun) -> Any:
+    return sorted(map(repr, run.of("guardrail_checked")))
+
+
+def _handoffs(run: PhaseRun) -> Any:
+    return run.of("handoff")
+
+
+def _interruptions(run: PhaseRun) -> Any:
+    return run.of("interruption")
+
+
+def _fields(run: PhaseRun, kind: str, *names: str) -> Any:
+    return [{name: event[name] for name in names} for event in run.of(kind)]
+
+
+def _by(events: list[dict[str, Any]], *names: str) -> Any:
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for event in events:
+        groups.setdefault(tuple(event[name] for name in names), []).append(event)
+    return groups
+
+
+def _contested(run: PhaseRun) -> bool:
+    """Whether more than one guardrail would have ended the run: which one does is chance."""
+    return sum(not event["parent"] and not event["stage"].startswith("tool_")
+               and bool(event["tripped"] or event["error"])
+               for event in run.of("guardrail_checked")) > 1
+
+
+Aspect = Callable[[PhaseRun], Any]
+
+#: code -> (what is compared, in words; how it is read from a run). The first ones are compared
+#: for every run, the rest unless the scheduler had a choice.
+ALWAYS: dict[str, tuple[str, Aspect]] = {
+    "OUTCOMES_DIFFER": ("the way the run ended", _outcome),
+    "ERRORS_DIFFER": ("the exception's type or message", _error),
+    "SESSION_CONTENTS_DIFFER": ("the session's content after the run", _session_content),
+    "HANDOFFS_DIFFER": ("the handoffs", _handoffs),
+    "INTERRUPTIONS_DIFFER": ("the calls that wait for a decision", _interruptions),
+}
+ORDERED: dict[str, tuple[str, Aspect]] = {
+    "MODEL_CALLS_DIFFER": ("the model calls, their inputs or answers", _model_calls),
+    "TOOL_EXECUTIONS_DIFFER": ("the executions of tools", _tools),
+    "HOOKS_DIFFER": ("the lifecycle hooks", _hooks),
+    "SESSION_WRITES_DIFFER": ("what was written to the session", _session_writes),
+    "GUARDRAILS_DIFFER": ("the guardrails checked", _guardrails),
+    "RESULTS_DIFFER": ("the result", _result),
+    "ERROR_DATA_DIFFERS": ("the exception's run data", _error_data),
+    "USAGES_DIFFER": ("the usage", _usage),
+}
+
+#: code -> what is compared, in words
+COMPARED: dict[str, str] = {code: what for code, (what, _) in (ALWAYS | ORDERED).items()}
+
+
+def differences(plan: Plan, run: PhaseRun, other: PhaseRun,
+                leaving_out: Collection[str] = ()) -> Iterator[str]:
+    """Codes of the aspects in which two runs differ.
+
+    Args:
+        plan: of which they are runs.
+        run: the one, and `other` the other; neither is the original.
+        leaving_out: codes of aspects that need not be shared.
+    """
+    aspects = dict(ALWAYS)
+    if not (races(plan, run) or races(plan, other) or "timeout" in (run.outcome, other.outcome)):
+        aspects |= ORDERED
+    if _contested(run) or _contested(other):
+        del aspects["ERRORS_DIFFER"]
+    for code, (_, read) in aspects.items():
+        if code not in leaving_out and read(run) != read(other):
+            yield code

@@ -1,0 +1,107 @@
+"""Boundaries (see `boundaries`) of the relations, sessions, spans and tripwires."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from agentrunproof.plan.model import Agent, Handoff, Session
+from agentrunproof.record.events import make
+from agentrunproof.record.observation import Observation, PhaseRun
+from tests.contracts import flow_worlds as flow
+from tests.contracts import worlds
+from tests.contracts.damage import Damage, change, drop, less, more, on, to_front
+from tests.contracts.miniature import Miniature
+from tests.contracts.play import Play, call, perform, say
+from tests.contracts.variations import approved, in_variant, watched
+from tests.contracts.worlds import ADD, QUIET, World, hi, plan
+
+_WAITED = {"type": "tool_approval_item", "agent": "a", "item": call("pay", "c1")}
+
+
+def _but(world: Callable[[], World], *damages: Damage) -> Callable[[], World]:
+    """A world in which something else may as well be."""
+    def made() -> World:
+        declared, seen = world()
+        for damage in damages:
+            seen = damage(seen)
+        return declared, seen
+
+    return made
+
+
+def left_out() -> World:
+    """A handoff's filter takes a call out, which neither the result nor the session has then."""
+    declared = plan((hi("one", {"a": 2, "b": 1}),), session=Session(), run=QUIET,
+                    agents={"a": Agent(tools=("add",), handoffs=("to_b",)), "b": Agent()},
+                    handoffs={"to_b": Handoff(to="b", filter="remove_all_tools")},
+                    tools={"add": ADD})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.tool("add", "c1", "3")
+        play.turn(call("transfer_to_b", "h1"))
+        play.handoff("h1", "b", list(play.input))
+        play.turn(say("done"))
+        for held in (play.made, play.session):
+            held[:] = [item for item in held if item.get("call_id") != "c1"]
+        return play.complete("done")
+
+    return declared, perform(declared, one=one)
+
+
+def tried_unless_streamed() -> World:
+    """A failed call that had told something is tried again where it was not streamed."""
+    declared, once = flow.tried(1, 1, told=True)
+    streamed = flow.tried(0, 1, told=True)[1].in_mode("run_streamed")
+    return declared, Observation((*once.in_mode("run"), *streamed))
+
+
+def _first_unobserved(seen: Observation) -> Observation:
+    """The variant was not run in its first phase."""
+    (varied,) = seen.variants
+    return replace(seen, variants=(replace(varied, runs=varied.runs[1:]),))
+
+
+_FOR_HISTORY = partial(watched, "history", worlds.tools)
+_FOR_HOOKS = partial(watched, "hooks", worlds.tools)
+_WITHOUT_USAGE = _but(_FOR_HOOKS, in_variant("one", drop("usage")), in_variant(
+    "two", drop("usage")))
+
+RELATION_BOUNDARY_WORLDS: dict[str, Callable[[], World]] = {
+    "input list without the history": _but(
+        _FOR_HISTORY, in_variant("one", change("result", history=less(0)))),
+    "usage that no hook is shown": _WITHOUT_USAGE,
+    "unfit answer before a trip": partial(flow.tripped, "input", "ModelBehaviorError"),
+    "call taken out by a filter": left_out,
+    "generation with a name": _but(lambda: flow.traced(a=2, b=1), on("one", lambda events: [
+        event | {"name": "model"} if event.get("type") == "generation" else event
+        for event in events])),
+    "request for approval among the items": _but(
+        approved, on("rest", change("result", new_items=more(_WAITED, 2)))),
+}
+
+RELATION_BOUNDARY_MINIATURES: tuple[Miniature, ...] = (
+    Miniature("relation_hooks", "OUTCOMES_DIFFER", _WITHOUT_USAGE,
+              in_variant("two", change("run_finished", outcome="cancelled"))),
+    Miniature("stream_parity", "USAGES_DIFFER", lambda: flow.tried(2),
+              on("one", change("usage", cached=1), "run_streamed")),
+    Miniature("tripwire_exception", "TRIPWIRE_DISGUISED",
+              partial(flow.tripped, "input", "ModelBehaviorError"),
+              on("one", to_front("guardrail_checked"))),
+    Miniature("span_home", "SPAN_REPEATED", worlds.tools, on("two", lambda events: [
+        *events, flow.span(9, "function", "add", 1)])),
+    Miniature("span_home", "SPAN_REPEATED", worlds.tools, on("two", lambda events: [
+        *events, make("span_started", span=9, type="function", name="add", parent=1)]),
+              also={"span_tree": "SPAN_NOT_CLOSED"}),
+    Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", tried_unless_streamed),
+    # Approved calls are stored in the order in which they were run, not in that of the answer.
+    Miniature("relation_approval", "SESSION_WRITES_DIFFER", partial(approved, Session())),
+    Miniature("relation_approval", "RESULTS_DIFFER", approved,
+              in_variant("pause", change("result", new_items=less(0)))),
+    Miniature("relation_approval", "MODEL_CALLS_DIFFER", approved,
+              in_variant("pause", change("model_called", 1, input=less(0)))),
+    Miniature("relation_hooks", "OUTCOMES_DIFFER", _FOR_HOOKS, lambda seen: _first_unobserved(
+        in_variant("two", change("run_finished", outcome="cancelled"))(seen))),
+)
