@@ -88,7 +88,7 @@ def _due(plan: Plan, answer: Event) -> list[str]:
         if tool is not None and tool.enabled and is_object(str(item.get("arguments"))) and not (
                 tool.needs_approval or tool.input_guardrails or tool.timeout or tool.agent
                 or tool.python or tool.parameters or tool.enabled_until):
-            due.append(str(item["call_id"]))
+            due.append(str(item.get("call_id")))
     return due
 
 

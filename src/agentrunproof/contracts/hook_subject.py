@@ -46,7 +46,7 @@ def _calls(runs: tuple[PhaseRun, ...]) -> dict[Key, tuple[str, str]]:
                 if item.get("type") == "function_call":
                     key = (answer["parent"], str(item.get("call_id")))
                     twice |= {key} if key in found else set()
-                    found[key] = (answer["agent"], str(item["name"]))
+                    found[key] = (answer["agent"], str(item.get("name")))
     return {key: made for key, made in found.items() if key not in twice}
 
 

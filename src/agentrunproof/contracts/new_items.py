@@ -83,7 +83,7 @@ def _kinds(plan: Plan, run: PhaseRun, entries: list[dict[str, Any]], answers: li
         for item in event["output"]:
             whose.setdefault(essence(item), set()).add(event["agent"])
             if "call_id" in item:
-                whose.setdefault((str(item["call_id"]),), set()).add(event["agent"])
+                whose.setdefault((str(item.get("call_id")),), set()).add(event["agent"])
     transfers = {id: n for event in answers for n, id in enumerate(_transfers(plan, event))}
     for entry in entries:
         item = entry["item"]
@@ -94,7 +94,7 @@ def _kinds(plan: Plan, run: PhaseRun, entries: list[dict[str, Any]], answers: li
         if due is not None and entry["type"] != due:
             yield Violation("ITEM_TYPE_DIFFERS", run.where, f"{essence(item)[0]} is held as "
                             f"{entry['type']}, it is a {due}")
-        said = (str(item["call_id"]),) if kind == "function_call_output" else essence(item)
+        said = (str(item.get("call_id")),) if kind == "function_call_output" else essence(item)
         agents = whose.get(said, {entry["agent"]})
         if entry["agent"] not in agents:
             yield Violation("ITEM_AGENT_DIFFERS", run.where, f"{essence(item)[0]} is held as "
@@ -103,7 +103,7 @@ def _kinds(plan: Plan, run: PhaseRun, entries: list[dict[str, Any]], answers: li
 
 def _transfers(plan: Plan, answer: Event) -> list[Any]:
     """Ids of the calls with which an answer hands over, in order."""
-    return [item["call_id"] for item in answer["output"]
+    return [item.get("call_id") for item in answer["output"]
             if item.get("name") in handoff_tools(plan, answer["agent"])]
 
 

@@ -53,7 +53,7 @@ def _fitting(plan: Plan, runs: tuple[PhaseRun, ...], item: Item) -> tuple[str, .
     answer = made_call(runs, call)
     if answer is None:
         return ()
-    name = next(made["name"] for made in answer["output"] if made.get("call_id") == call)
+    name = next(str(made.get("name")) for made in answer["output"] if made.get("call_id") == call)
     handoff = name in handoff_tools(plan, answer["agent"])
     if kind == "function_call":
         return ("handoff_requested",) if handoff else ("tool_called",)
