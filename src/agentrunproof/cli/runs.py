@@ -107,12 +107,13 @@ def read(path: Path, *, skip_bad: bool = False, run: str = "") -> Run:
 def _begins_a_run(data: bytes) -> bool:
     """Whether the first line is one of a run, or none that can be read: then the reader of runs
     says why."""
+    from agentrunproof.importers import own
+
     try:
         first = json.loads(data[:_FIRST_LINE].partition(b"\n")[0])
     except (ValueError, RecursionError):
         return True
-    return isinstance(first, dict) and any(
-        keys <= first.keys() for keys in ({"seq", "kind"}, {"item", "value"}, {"list", "items"}))
+    return own.is_line(first)
 
 
 def _row(path: Path) -> dict[str, Any]:

@@ -27,8 +27,13 @@ def is_one(data: bytes) -> bool:
         first = json_lines.load(data[begin:end if end >= 0 else len(data)])
     except ValueError:
         return False
-    return isinstance(first, dict) and any(
-        keys <= first.keys() for keys in ({"seq", "kind"}, {"item", "value"}, {"list", "items"}))
+    return is_line(first)
+
+
+def is_line(value: object) -> bool:
+    """Whether a JSON value is a line of a run file: an event, an item or a list."""
+    return isinstance(value, dict) and any(
+        keys <= value.keys() for keys in ({"seq", "kind"}, {"item", "value"}, {"list", "items"}))
 
 
 def to_bytes(run: Run) -> bytes:
