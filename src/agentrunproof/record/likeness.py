@@ -8,11 +8,11 @@ event is always told by the earliest equal one after those already told, so ther
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from agentrunproof.canonical import key
 from agentrunproof.errors import RecordError
 from agentrunproof.record.observation import nearest
 from agentrunproof.shape import Count, decode
@@ -34,7 +34,7 @@ class Likeness:
     def shorten(self, run: Stored) -> Stored:
         """A stored run with spans of the plan's own run."""
         base = self._base(nearest(self._places, run["mode"], run["phase"]))
-        return run | {"events": _told([(event, _key(event)) for event in run["events"]], base)}
+        return run | {"events": _told([(event, key(event)) for event in run["events"]], base)}
 
     def lengthen(self, run: Stored) -> tuple[int | None, list[int | Stored]]:
         """Which of the plan's own runs a shortened one is told by, and its events.
@@ -54,7 +54,7 @@ class Likeness:
                 events += _span(decode(tuple[Count, ...], told, "a span of events"), len(base))
             else:
                 events.append(decode(dict[str, Any], told, "an event"))
-        again = _told([(event, base[event] if isinstance(event, int) else _key(event))
+        again = _told([(event, base[event] if isinstance(event, int) else key(event))
                        for event in events], base)
         if again != [list(told) if isinstance(told, tuple) else told for told in run["events"]]:
             raise RecordError("RECORD_LIKENESS", f"the variant's run {run['mode']}/{run['phase']} "
@@ -63,7 +63,7 @@ class Likeness:
 
     def _base(self, place: int | None) -> list[str]:
         if place not in self._keys:
-            self._keys[place] = [_key(event) for event in self._known[place or 0]["events"]]
+            self._keys[place] = [key(event) for event in self._known[place or 0]["events"]]
         return self._keys[place]
 
 
@@ -77,12 +77,12 @@ def _span(span: tuple[int, ...], length: int) -> range:
 def _told(events: Iterable[tuple[Any, str]], base: Sequence[str]) -> list[Any]:
     """Events, each with its key, as spans of the events with the keys in `base`."""
     places: dict[str, list[int]] = {}
-    for place, key in enumerate(base):
-        places.setdefault(key, []).append(place)
+    for place, text in enumerate(base):
+        places.setdefault(text, []).append(place)
     told: list[Any] = []
     begin = 0
-    for event, key in events:
-        same = places.get(key, [])
+    for event, text in events:
+        same = places.get(text, [])
         at = bisect_left(same, begin)
         if at == len(same):
             told.append(event)
@@ -93,7 +93,3 @@ def _told(events: Iterable[tuple[Any, str]], base: Sequence[str]) -> list[Any]:
         else:
             told.append([same[at], same[at]])
     return told
-
-
-def _key(event: Stored) -> str:
-    return json.dumps(event, sort_keys=True)  # tells true from 1, which == does not

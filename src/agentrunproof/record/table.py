@@ -10,12 +10,12 @@ Runs of variants are told by what they share with the plan's own (`record.likene
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterable
 from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
+from agentrunproof.canonical import key
 from agentrunproof.errors import RecordError, ShapeError
 from agentrunproof.record.events import FIELDS, Event, HoldsItem, ItemRef
 from agentrunproof.record.likeness import SPAN_SCHEMA, Likeness
@@ -40,11 +40,10 @@ def store(seen: Observation) -> Parts:
     numbers: dict[str, int] = {}
 
     def number(item: Item) -> int:
-        key = json.dumps(item, sort_keys=True)  # tells true from 1, which == does not
-        if key not in numbers:
-            numbers[key] = len(items)
+        at = numbers.setdefault(key(item), len(items))
+        if at == len(items):
             items.append(item)
-        return numbers[key]
+        return at
 
     known: dict[int, Stored] = {}  # what was read shares events between runs
 
@@ -155,7 +154,7 @@ class _Reader:
         self._next = 0
         keys: dict[str, int] = {}
         for number, item in enumerate(items):
-            first = keys.setdefault(json.dumps(item, sort_keys=True), number)
+            first = keys.setdefault(key(item), number)
             if first != number:
                 raise RecordError("RECORD_DUPLICATE_ITEM",
                                   f"items[{number}] is the same as items[{first}]")
@@ -284,5 +283,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     return value

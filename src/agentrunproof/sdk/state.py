@@ -30,7 +30,6 @@ class SavedState:
             # Now, because a sibling's run may touch what the states share.
             self._json = state.to_json()
             self._text = state.to_string() if via == "string" else ""
-            self._volatile = set(differing_paths(self._json, state.to_json()))
 
     def record_saved(self, recorder: Recorder) -> None:
         recorder.add("state_saved", branch=self.branch, via=self.via,
@@ -44,13 +43,20 @@ class SavedState:
             recorder.add("state_restored", branch=self.branch, via=self.via,
                          error=normal.error(exc))
             raise
-        changed: list[str] = []
-        if self.via != "memory":
-            changed = [path for path in differing_paths(self._json, state.to_json())
-                       if path not in self._volatile]
         recorder.add("state_restored", branch=self.branch, via=self.via,
-                     pending=pending(state), changed=tuple(changed))
+                     pending=pending(state), changed=self._changed(state))
         return state
+
+    def _changed(self, state: Any) -> tuple[str, ...]:
+        """Places at which a restored state is not what was saved, and is the same each time."""
+        if self.via == "memory":
+            return ()
+        restored = state.to_json()
+        changed = differing_paths(self._json, restored)
+        if changed:
+            volatile = set(differing_paths(restored, state.to_json()))
+            changed = [path for path in changed if path not in volatile]
+        return tuple(changed)
 
     async def _restored(self, agent: Any) -> Any:
         if self.via == "json":
@@ -88,6 +94,13 @@ def decide(state: Any, decision: Decision, recorder: Recorder) -> None:
         state.reject(item, always_reject=decision.always)
     else:
         state.reject(item, always_reject=decision.always, rejection_message=decision.message)
+
+
+def stage(state: Any, text: str | None, recorder: Recorder) -> None:
+    """Stage a user message on a state, from 0.20.0, if there is one."""
+    if text is not None:
+        state.add_input(text)
+        recorder.add("input_staged", items=tuple(normal.plain(i) for i in state.pending_input))
 
 
 def differing_paths(a: Any, b: Any, path: str = "") -> list[str]:
