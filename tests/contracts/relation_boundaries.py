@@ -78,6 +78,8 @@ RELATION_BOUNDARY_WORLDS: dict[str, Callable[[], World]] = {
     "generation with a name": _but(lambda: flow.traced(a=2, b=1), on("one", lambda events: [
         event | {"name": "model"} if event.get("type") == "generation" else event
         for event in events])),
+    # They are stored in the order in which they were run, not in that of the answer.
+    "approved calls in a session": partial(approved, Session()),
     "request for approval among the items": _but(
         approved, on("rest", change("result", new_items=more(_WAITED, 2)))),
 }
@@ -96,8 +98,8 @@ RELATION_BOUNDARY_MINIATURES: tuple[Miniature, ...] = (
         *events, make("span_started", span=9, type="function", name="add", parent=1)]),
               also={"span_tree": "SPAN_NOT_CLOSED"}),
     Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", tried_unless_streamed),
-    # Approved calls are stored in the order in which they were run, not in that of the answer.
-    Miniature("relation_approval", "SESSION_WRITES_DIFFER", partial(approved, Session())),
+    Miniature("relation_approval", "SESSION_WRITES_DIFFER", partial(approved, Session()),
+              in_variant("pause", change("session_written", -1, items=less(0)))),
     Miniature("relation_approval", "RESULTS_DIFFER", approved,
               in_variant("pause", change("result", new_items=less(0)))),
     Miniature("relation_approval", "MODEL_CALLS_DIFFER", approved,

@@ -166,11 +166,21 @@ def _state(plan: Plan) -> Named:
 def _approval(plan: Plan) -> Named:
     if not any(tool.needs_approval for tool in plan.tools.values()):
         raise _NoVariant("no call needs approval")
+    if any(phase.resume is not None and phase.resume.add for phase in plan.phases):
+        raise _NoVariant("input is staged during a pause")
+    if any(phase.failing_write is not None for phase in plan.phases):
+        raise _NoVariant("the session fails to write during a phase")
+    if plan.run.max_tools_at_once is not None:
+        raise _NoVariant("calls that wait for others are approved at other times")
+    if plan.run.pre_approval_guardrails:
+        raise _NoVariant("guardrails check a call before it waits")
     if _uses_gates(plan):
         raise _NoVariant("gates are closed again when a run is resumed")
     if any(agent.tool_use_behavior != "run_llm_again" for agent in plan.agents.values()):
         raise _NoVariant("which of several calls ends the run depends on what waits")
     chains = [chain(plan, phase) for phase in plan.phases if phase.resume is None]
+    if any(part.expect.outcome == "raised" for parts in chains for part in parts[1:]):
+        raise _NoVariant("a turn that fails leaves more behind where the run has paused in it")
     begins = {part.id: parts[0].id for parts in chains for part in parts}
     yield "approval", replace(
         _in_base_mode(plan),
@@ -181,16 +191,23 @@ def _approval(plan: Plan) -> Named:
 def _history(plan: Plan) -> Named:
     if plan.session is None:
         raise _NoVariant("the plan has no session")
+    if plan.run.session_input is not None:
+        raise _NoVariant("the run joins history and input in a way of its own")
+    if any(phase.failing_write is not None for phase in plan.phases):
+        raise _NoVariant("the session fails to write")
     if plan.session.limit is not None:
         raise _NoVariant("a limited session gives less than the history")
     if any(guardrail.kind == "input" for guardrail in plan.guardrails.values()):
         raise _NoVariant("input guardrails check the new input only where there is a session")
-    if plan.run.nest_handoff_history or any(
+    if plan.run.nest_handoff_history or plan.run.handoff_filter != "none" or any(
             handoff.filter != "none" or handoff.nest_history is not None
             for handoff in plan.handoffs.values()):
         raise _NoVariant("a handoff passes on another history than the session keeps")
     if len(plan.phases) == 1 and not plan.session.items:
         raise _NoVariant("no run has a history")
+    stored = [item.id for item in plan.session.items if item.call is not None]
+    if any(call not in [item.of for item in plan.session.items] for call in stored):
+        raise _NoVariant("a call of a session that has no output is left out, one handed on is not")
     phases = tuple(_handed(plan, n) for n in range(len(plan.phases)))
     yield "history", replace(_in_base_mode(plan), session=None, phases=phases)
 
