@@ -298,12 +298,14 @@ class _ModeDriver:
             guardrails=_guardrails(data))
 
     def _cancel_tasks(self) -> None:
-        for task in self._live_tasks():
+        live = self._live_tasks()
+        for task in live:
             task.cancel()
         for _ in range(_SETTLE):
-            if not self._live_tasks():
+            if not live:
                 return
             self._turn()
+            live = self._live_tasks()
 
 
 def _new_items(items: Any) -> tuple[dict[str, Any], ...]:
