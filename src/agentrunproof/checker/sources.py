@@ -177,6 +177,8 @@ def _declared_texts(plan: Plan) -> Iterator[str]:
     yield ""
     for item in _declared_items(plan):
         yield item_text(item) if "content" in item else ""
+        if isinstance(item.get("content"), list):  # a release may take a part for the whole
+            yield from (part["text"] for part in item["content"] if "text" in part)
     for tool in plan.tools.values():
         yield from _words(tool)
     for guardrail in plan.tool_guardrails.values():
@@ -225,7 +227,8 @@ def _reduced(value: Any, source: Any) -> bool:
 def _same_object(text: str, said: str) -> bool:
     """Whether a structured output, as compact JSON, is what a model said in any layout.
 
-    A number that the plan declares as ``number`` has become a float on the way.
+    A number that the plan declares as ``number`` has become a float on the way, and up to 0.17.7 a
+    text that is one was taken for it.
     """
     try:
         given, meant = json.loads(text), json.loads(said)
@@ -235,7 +238,12 @@ def _same_object(text: str, said: str) -> bool:
     return compact == text and isinstance(meant, dict) and _floats(given) == _floats(meant)
 
 
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
+
+
 def _floats(value: Any) -> Any:
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return ("number", float(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return ("number", float(value))
     if isinstance(value, dict):

@@ -101,7 +101,9 @@ class Report:
 def run_plans(python: Path, request: Request, *, workers: int = 1, worker: Path | None = None,
               grace: float = GRACE,
               progress: Callable[[str, str], None] | None = None) -> Generator[Report, None, None]:
-    """Run the plans in child processes of `python` and yield one report for each, in order.
+    """Run the plans in child processes of `python` and yield one report for each.
+
+    Reports come in the order of the plans, of several workers as they are there.
 
     Args:
         python: the interpreter whose environment has the SDK.
@@ -119,9 +121,11 @@ def run_plans(python: Path, request: Request, *, workers: int = 1, worker: Path 
         shares = _shares(request, workers)
         streams = [one.run(request, progress, ids)
                    for one, ids in zip(kept, shares, strict=True)]
-        whose = {id: stream for ids, stream in zip(shares, streams, strict=True) for id in ids}
-        for id in request.plans:
-            yield next(whose[id])
+        left = [len(ids) for ids in shares]
+        for _ in request.plans:
+            at = max(range(workers), key=lambda n: (left[n] > 0, kept[n].ready, left[n]))
+            left[at] -= 1
+            yield next(streams[at])
 
 
 def _shares(request: Request, workers: int) -> list[list[str]]:
@@ -148,6 +152,11 @@ class Worker:
         self._python, self._grace = python, grace
         self._script = worker or Path(agentrunproof.__file__).parent / "sdk" / "worker.py"
         self._child: _Child | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the next report is there, or nothing more will come."""
+        return self._child is not None and self._child.told > self._child.taken
 
     def start(self) -> None:
         """Start the process if there is none, so that it is ready when it is asked."""
@@ -195,12 +204,16 @@ class Worker:
 
 
 class _Child:
-    """One worker process, its lines, and its end; `answered` says that it waits for a request."""
+    """One worker process, its lines, and its end; `answered` says that it waits for a request.
+
+    Of the reports that it has `told` (its end counts as one), so many have been `taken`.
+    """
 
     def __init__(self, python: Path, script: Path) -> None:
         self._patience = GRACE
         self._hello: Hello | None = None
         self.answered = True
+        self.told = self.taken = 0
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._said: deque[bytes] = deque(maxlen=_STDERR_LINES)
         try:
@@ -210,8 +223,12 @@ class _Child:
         except OSError as error:
             raise LabError("PYTHON_UNUSABLE",
                            f"{python} could not be started: {error.strerror or error}") from error
-        self._readers = (self._read(self._process.stdout, self._lines.put, b""),
+        self._readers = (self._read(self._process.stdout, self._take, b""),
                          self._read(self._process.stderr, self._said.append, None))
+
+    def _take(self, line: bytes) -> None:
+        self._lines.put(line)
+        self.told += not line or line.startswith((b'{"done"', b'{"error"'))
 
     def ask(self, request: bytes, patience: float) -> None:
         """Hand it a request; it may be silent for `patience` seconds at a time."""
@@ -270,6 +287,7 @@ class _Child:
                     else:
                         report.error = LabError(body["code"], body["message"],
                                                 body.get("hint", ""))
+                    self.taken += 1
                     yield report
                     left.pop(0)
                     told.clear()
