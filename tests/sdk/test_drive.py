@@ -48,7 +48,16 @@ def work(plans, deadline="20", path=(), folder=None):
 
 
 def runs(messages):
-    return [message["run"] for message in messages if "run" in message]
+    """The runs, with each event in full where the worker wrote its number."""
+    found, told = [], {}
+    for message in messages:
+        if "run" in message:
+            run = message["run"]
+            known = told.setdefault(run["plan"], [])
+            known += [event for event in run["events"] if isinstance(event, dict)]
+            found.append(run | {"events": [known[event] if isinstance(event, int) else event
+                                           for event in run["events"]]})
+    return found
 
 
 def kinds(run):

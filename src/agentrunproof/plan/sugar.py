@@ -287,6 +287,9 @@ def _resume(value: Any, path: str) -> Any:
             raise ShapeError("SHAPE_TYPE", join(path, key), "expected a list of call ids")
         decisions += [{"call": call} | ({} if key == "approve" else {"approve": False})
                       for call in calls]
+    if len({str(decision["call"]) for decision in decisions}) < len(decisions):
+        raise ShapeError("SHAPE_CONTRADICTION", path, "decides upon one call twice",
+                         "give decisions = [..], in their order")
     for key in ("always", "message"):
         if key not in value:
             continue
