@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.sdk.test_drive import runs
 
 import agentrunproof
 from agentrunproof.plan import capabilities, loader
-from tests.sdk.test_drive import runs
 
 pytestmark = pytest.mark.sdk
 
