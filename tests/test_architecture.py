@@ -55,7 +55,8 @@ MAY_IMPORT = {
 }
 
 #: all that the worker may need of us inside a foreign environment
-WORKER_MAY_IMPORT = {"plan.model", "plan.parts", "plan.items", "record.events", "shape", "errors"}
+WORKER_MAY_IMPORT = {"plan.model", "plan.parts", "plan.options", "plan.servers", "plan.items",
+                     "record.events", "shape", "errors"}
 
 #: modules of effects: none of them in the rooms that only compute
 EFFECTS = {"asyncio", "http", "os", "random", "secrets", "shutil", "socket", "subprocess",

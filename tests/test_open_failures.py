@@ -101,7 +101,8 @@ def test_a_reproducer_imports_only_what_the_sdk_makes_public(row: Open) -> None:
     plain = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import)
              for name in node.names}
     assert plain == {"asyncio"}
-    assert imported <= {"agents", "agents.extensions.handoff_filters", "openai.types.responses"}
+    assert imported <= {"agents", "agents.extensions.handoff_filters", "agents.mcp", "mcp.types",
+                        "openai.types.responses"}
 
 
 @pytest.mark.sdk

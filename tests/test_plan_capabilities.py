@@ -36,6 +36,7 @@ USES: dict[str, tuple[str, str]] = {
     "auto-previous-response-id": ("tables", '[run]\nserver = "auto_previous_response_id"'),
     "cancel-mode": ("phase", 'cancel = { when = "tool_called", mode = "after_turn" }'),
     "conversation-id": ("tables", '[run]\nserver = "conversation_id"'),
+    "handoff-enabled": ("tables", '[handoffs.h]\nto = "other"\nenabled = false'),
     "input-filter": ("tables", "[run]\ninput_filter = { keep = 1 }"),
     "lenient-tool": ("tool", "strict = false"),
     "llm-hooks": ("tables", '[run]\nhook_error = { on = "on_llm_end" }'),
@@ -43,10 +44,16 @@ USES: dict[str, tuple[str, str]] = {
     "reasoning-items": ("say", '{ reasoning = "Hm." }, '),
     "reset-tool-choice": ("agent", "reset_tool_choice = false"),
     "setting-max-tokens": ("agent", "model_settings = { max_tokens = 9 }"),
+    "setting-timeout": ("agent", "model_settings = { timeout = 3 }"),
     "setting-store": ("tables", "[run.model_settings]\nstore = false"),
     "stop-at-tools": ("agent", 'tool_use_behavior = "stop_on_first_tool"'),
     "stream-cancel": ("phase", 'cancel = { when = "tool_called" }'),
     "tool-context": ("tables", "[run]\nsensitive_traces = false"),
+    "tool-concurrency": ("tables", "[run]\nmax_tools_at_once = 1"),
+    "tool-error-formatter": ("tables", '[run]\ntool_error_text = "No."'),
+    "refusal-handler": ("tables", '[run]\non_refusal = "No."'),
+    "unknown-tools": ("tables", '[run]\nunknown_tools = "tell"'),
+    "unlimited-turns": ("tables", "[run]\nunlimited_turns = true"),
     "tool-enabled": ("tool", "enabled = false"),
 }
 
@@ -88,6 +95,13 @@ def test_a_lenient_output_needs_a_schema_that_says_so() -> None:
                         tables="[types.quote]\nfields = { n = \"integer\" }\nstrict = false",
                         say='{ say = "{}" }')
     assert needed(loader.load_text(text, "plain.toml")) == ("lenient-output", "structured-output")
+
+
+def test_calls_of_a_server_need_no_span_to_be_told_apart_where_spans_tell_nothing() -> None:
+    text = PLAIN.format(head="", agent="", tool="", nested="", say='{ say = "Done." }', phase="",
+                        tables='[run]\nsensitive_traces = false\n[mcp.desk]\ntools = ["look"]')
+    text = text.replace('tools = ["look", "ask"]', 'tools = ["ask"]\nmcp = ["desk"]')
+    assert needed(loader.load_text(text, "plain.toml")) == ("mcp", "mcp-context", "tool-context")
 
 
 @pytest.mark.parametrize(("version", "some", "none"), [

@@ -66,7 +66,7 @@ def test_the_published_schema_is_a_schema_that_refers_to_nothing_missing() -> No
 
 def test_every_capability_is_used_by_a_packaged_plan_or_shown_to_follow_from_one() -> None:
     used = {name for id in catalog.ids() for name in needed(catalog.load(id))}
-    assert used | set(USES) | {"lenient-output"} == set(CAPABILITIES)
+    assert used | set(USES) | {"lenient-output", "mcp-context"} == set(CAPABILITIES)
 
 
 def test_unknown_ids_get_the_nearest_suggested() -> None:

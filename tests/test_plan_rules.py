@@ -117,6 +117,33 @@ BROKEN: list[tuple[str, str, str]] = [
     (swap("needs_approval = true", 'failure = "text"'), "tools.t.failure_text", "goes with"),
     (swap("needs_approval = true", 'timeout_behavior = "raise_exception"'),
      "tools.t.timeout_behavior", "needs a timeout"),
+    (swap("needs_approval = true", 'timeout_text = "x"'), "tools.t.timeout_text",
+     "no timeout is told"),
+    (swap("needs_approval = true",
+          'timeout = 1\ntimeout_text = "x"\ntimeout_behavior = "raise_exception"'),
+     "tools.t.timeout_text", "no timeout is told"),
+    (swap('to = "c"', 'to = "c"\nenabled = false\nenabled_until = "checked"'),
+     "handoffs.named.enabled_until", "never enabled"),
+    (swap('to = "c"', 'to = "c"\nenabled_until = "dusk"'), "handoffs.named.enabled_until",
+     "nothing opens it"),
+    (swap('id = "go"', 'id = "go"\nfailing_write = {}'), "phases[1].failing_write",
+     "no session"),
+    *((swap("[types.answer]", f"[run]\n{said}\n\n[types.answer]"), f"run.{key}", words)
+      for key, said, words in (
+          ("unlimited_turns", "unlimited_turns = true\nmax_turns = 2", "limited elsewhere"),
+          ("unlimited_turns", 'unlimited_turns = true\non_max_turns = "x"', "limited elsewhere"),
+          ("on_invalid_output", 'on_invalid_output = "[]"', "JSON text of a table"),
+          ("on_invalid_output", 'on_invalid_output = "{"', "JSON text of a table"),
+          ("fallback_in_history", "fallback_in_history = false", "no handler"),
+          ("session_input", "session_input = { keep = 1 }", "no session"),
+          ("handoff_filter", 'handoff_filter = "remove_all_tools"\nserver = "conversation_id"',
+           "run.server"),
+          ("history_text", 'history_text = "x"', "no history is nested"))),
+    (swap("[types.answer]", "[session]\n[run]\nsession_input = {}\n[types.answer]"),
+     "run.session_input", "does nothing"),
+    (swap('input_guardrails = ["refuse"]', "").replace(
+        "[types.answer]", "[run]\npre_approval_guardrails = true\n[types.answer]"),
+     "run.pre_approval_guardrails", "no tool has both"),
     (swap("needs_approval = true", "timeout = 0"), "tools.t.timeout", "above 0"),
     (swap("needs_approval = true", "delay = -0.5"), "tools.t.delay", "above 0"),
     (swap('input_guardrails = ["refuse"]', 'output_guardrails = ["refuse"]'),
@@ -177,6 +204,9 @@ BROKEN: list[tuple[str, str, str]] = [
      "goes with"),
     (swap('area = "basic"', 'area = "basic"\nsession.items = [{ user = "a", say = "b" }]'),
      "session.items[0]", "user and say"),
+    (swap('area = "basic"', 'area = "basic"\nsession.items = [{ user = "a", more = ["b"] }]'),
+     "session.items[0].more", "goes with say"),
+    (swap('area = "basic"', 'area = "basic"\nsession.delay = 0'), "session.delay", "above 0"),
     (swap('after = "checked"', 'after = "cheked"'), "tools.t.after", "nothing opens it"),
     (swap("needs_approval = true", 'enabled_until = "z"'), "tools.t.enabled_until",
      "nothing opens it"),
@@ -199,6 +229,14 @@ BROKEN: list[tuple[str, str, str]] = [
     (swap('id = "go"', 'id = "go"\nprobe = {}'), "phases[1].probe", "interrupted"),
     (swap('id = "go"', 'id = "go"\ncancel = { when = "tool_called" }'), "phases[1].cancel",
      "streamed"),
+    (swap('id = "go"', 'id = "go"\ncancel = { when = "tool_called", mode = "task" }\n'
+          'reader = { delay = 1 }').replace(
+        'area = "basic"', 'area = "basic"\nmodes = ["run_streamed"]'), "phases[1].reader.delay",
+     "does not tell the stream"),
+    (swap('id = "go"', 'id = "go"\ncancel = { when = "tool_called", mode = "task" }').replace(
+        'area = "basic"', 'area = "basic"\nmodes = ["run_streamed"]').replace(
+        'kind = "output"', 'kind = "output"\ncleanup = 1'), "phases[1].cancel.mode",
+     "takes its time"),
     (swap('id = "go"', 'id = "go"\ncancel = { when = "tool_caled" }').replace(
         'area = "basic"', 'area = "basic"\nmodes = ["run_streamed"]'), "phases[1].cancel.when",
      "unknown stream event"),

@@ -10,7 +10,7 @@ from agentrunproof.errors import PlanError
 from agentrunproof.plan import capabilities, catalog, rules
 from agentrunproof.plan.items import phase_input, response_id, script_items
 from agentrunproof.plan.loader import load_text
-from agentrunproof.plan.model import Cancel, HookError, Plan, Reader
+from agentrunproof.plan.model import Cancel, HookDelay, HookError, Plan, Reader
 from agentrunproof.plan.relations import RELATIONS
 from agentrunproof.plan.variants import Unfit, Variant, vary
 from agentrunproof.report.explain import plan_lines
@@ -95,6 +95,24 @@ def test_simple_relations_change_one_thing_and_run_in_one_mode() -> None:
     assert only(told_less, "tracing").run.sensitive_traces
 
 
+def test_a_plan_of_several_phases_has_one_variant_for_three_relations() -> None:
+    plan = plan_of(PAID)
+    assert only(plan, "hooks") == replace(plan, modes=("run_sync",), run=replace(
+        plan.run, hooks="none", tracing=False))
+    assert "several phases" in why_not(plan, "sync")
+    assert "several phases" in why_not(plan, "tracing")
+    streamed = replace(plan, modes=("run_streamed",))
+    assert only(streamed, "hooks") == replace(streamed, run=replace(
+        plan.run, hooks="none", tracing=False))
+    traced = replace(plan, relations={"tracing": "It says its trace."})
+    assert only(traced, "hooks").run.tracing
+    delay = HookDelay(on="on_tool_start", delay="1")
+    hooked = replace(plan, run=replace(plan.run, hook_delay=delay))
+    for apart in (replace(plan, relations={"hooks": "They change it."}), hooked):
+        assert only(apart, "sync").modes == ("run_sync",)
+        assert not only(apart, "tracing").run.tracing
+
+
 def test_a_stream_that_is_read_slowly_stays_one_but_for_the_synchronous_run() -> None:
     plan = greeting()
     read = replace(plan, phases=(replace(plan.phases[0], reader=Reader(delay="1")),))
@@ -106,6 +124,9 @@ def test_a_state_travels_in_every_way_that_the_plan_does_not_take() -> None:
     plan = plan_of(PAID)
     ways = {variant.name: variant.plan for variant in of(plan, "state")}
     assert list(ways) == ["state-memory", "state-string"]
+    stored = replace(plan, phases=tuple(phase if phase.resume is None else replace(
+        phase, resume=replace(phase.resume, via="string")) for phase in plan.phases))
+    assert [variant.name for variant in of(stored, "state")] == ["state-memory"]
     for name, varied in ways.items():
         resume = varied.phase("rest").resume
         assert resume is not None

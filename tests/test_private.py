@@ -123,9 +123,13 @@ CLEAR = {
 
 #: Texts of a plan that are covered.
 COVERED = {
+    "Run.on_refusal", "Run.on_invalid_output", "Run.history_text", "Run.tool_error_text",
+    "SessionInput.instead", "ResumeInput.add", "Tool.timeout_text",
     "Item.user", "Item.system", "Item.developer", "Item.say", "Item.refusal", "Item.reasoning",
+    "Item.more", "Item.search",
     "Item.output", "Item.arguments", "ModelError.message", "Param.description", "Param.default",
     "ToolOutcome.returns", "ToolOutcome.error", "Tool.description", "Tool.failure_text",
+    "McpServer.unlisted",
     "Guardrail.trips_on", "Guardrail.error", "ToolGuardrail.message", "ToolGuardrail.when",
     "Handoff.description", "Handoff.error", "Agent.instructions", "Agent.handoff_description",
     "HookError.message", "Run.context", "Run.on_max_turns", "Decision.message",

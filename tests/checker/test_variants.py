@@ -18,23 +18,23 @@ from agentrunproof.record.certificate import Certificate
 from agentrunproof.record.document import id_of
 from agentrunproof.record.events import make
 from agentrunproof.record.observation import Observation, PhaseRun, VariantRuns
-from tests.contracts.test_real_relations import PLAN
+from tests.contracts.test_real_relations import APART, PLAN
 
 pytestmark = pytest.mark.sdk
 
-ALL = ["sync", "hooks", "tracing", "state-json", "state-string", "approval", "history"]
+ALL = ["sync", "tracing", "state-string", "approval", "history"]
 
 
 @cache
-def authentic() -> Certificate:
+def authentic(text: str = APART) -> Certificate:
     from agentrunproof.api import run_scenario
 
-    made: Certificate = run_scenario(("a-paid-call", load_text(PLAN, "p"))).certificate
+    made: Certificate = run_scenario(("a-paid-call", load_text(text, "p"))).certificate
     return made
 
 
-def rejudged(seen: Observation) -> Certificate:
-    made = authentic()
+def rejudged(seen: Observation, text: str = APART) -> Certificate:
+    made = authentic(text)
     plan, seen = certificate.as_recorded(made.plan, seen)
     checks = registry.judge(plan, seen)
     return dataclasses.replace(made, plan=plan, observation=seen, checks=checks,
@@ -48,7 +48,7 @@ def code(made: Certificate) -> str:
 Events = list[dict[str, Any]]
 
 
-def forged(name: str, edit: Callable[[Events], Any], phase: str = "pause",
+def forged(name: str, edit: Callable[[Events], Any], phase: str = "pause", text: str = APART,
            **changes: str) -> Observation:
     """The observation with one run of a variant edited."""
     def varied(variant: VariantRuns) -> VariantRuns:
@@ -61,7 +61,7 @@ def forged(name: str, edit: Callable[[Events], Any], phase: str = "pause",
             runs.append(dataclasses.replace(run, **changes))  # type: ignore[arg-type]
         return VariantRuns(variant.name, tuple(runs))
 
-    seen = authentic().observation
+    seen = authentic(text).observation
     return dataclasses.replace(seen, variants=tuple(
         varied(one) if one.name == name else one for one in seen.variants))
 
@@ -86,7 +86,7 @@ def test_a_record_holds_every_variant_and_is_valid_in_both_profiles() -> None:
 def test_what_variants_share_with_the_plan_stands_once() -> None:
     value = certificate.to_json(authentic())
     told = {variant["name"]: variant["runs"] for variant in value["variants"]}
-    for name in ("sync", "hooks", "tracing"):
+    for name in ("sync", "tracing"):
         assert all(isinstance(event, list) for run in told[name] for event in run["events"])
     assert len(canonical.dumps(value["variants"])) < len(canonical.dumps(value["runs"])) * 2
 
@@ -102,11 +102,9 @@ def nothing(events: Events) -> None:
      "TOOL_RESULT_DIFFERS"),
     ("approval", "pause", lambda e: e.insert(1, make("decision", call="p", approve=True)),
      "DECISIONS_DIFFER"),
-    ("hooks", "pause", lambda e: e.insert(1, make(
-        "hook", scope="run", on="on_agent_start", agent="clerk")), "HOOK_UNKNOWN"),
     ("tracing", "pause", lambda e: e.append(make("span_finished", span=0, type="trace")),
      "SPANS_DIFFER"),
-    ("state-json", "rest", lambda e: first(e, "state_restored").update(via="memory"),
+    ("state-string", "rest", lambda e: first(e, "state_restored").update(via="memory"),
      "RESUMPTION_DIFFERS"),
     ("history", "more", lambda e: first(e, "run_started").update(input=()), "RUN_INPUT"),
     ("history", "pause", lambda e: e.insert(1, make("session_read")), "RUN_END"),
@@ -118,6 +116,20 @@ def test_a_forged_run_of_a_variant_is_refused_by_the_rule_it_breaks(
     assert code(rejudged(forged(name, edit, phase))) == expected
 
 
+def test_one_variant_of_several_phases_is_synchronous_untraced_and_without_hooks() -> None:
+    made = authentic(PLAN)
+    names = [variant.name for variant in made.observation.variants]
+    assert names == ["hooks", *ALL[2:]]
+    assert {run.mode for run in made.observation.variants[0].runs} == {"run_sync"}
+    assert code(made) == "OK"
+    for edit, expected in (
+            (lambda e: e.insert(1, make("hook", scope="run", on="on_agent_start",
+                                        agent="clerk")), "HOOK_UNKNOWN"),
+            (lambda e: e.append(make("span_finished", span=0, type="trace")), "SPANS_DIFFER")):
+        assert code(rejudged(forged("hooks", edit, text=PLAN), PLAN)) == expected
+    assert code(rejudged(forged("hooks", nothing, text=PLAN, mode="run"), PLAN)) == "RUNS_DIFFER"
+
+
 def test_a_variant_runs_in_its_own_mode_and_whole() -> None:
     assert code(rejudged(forged("sync", nothing, mode="run"))) == "RUNS_DIFFER"
     seen = authentic().observation
@@ -127,7 +139,7 @@ def test_a_variant_runs_in_its_own_mode_and_whole() -> None:
 
 
 @pytest.mark.parametrize("names", [
-    [], ALL[:-1], ALL[1:], ["hooks", "sync", *ALL[2:]], [*ALL, "more"],
+    [], ALL[:-1], ALL[1:], ["tracing", "sync", *ALL[2:]], [*ALL, "more"],
     ["sink", *ALL[1:]],
 ])
 def test_no_variant_is_left_out_added_renamed_or_moved(names: list[str]) -> None:

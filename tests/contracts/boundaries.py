@@ -18,7 +18,7 @@ from tests.contracts.damage import Edit, change, drop, insert, less, more, on
 from tests.contracts.miniature import Miniature
 from tests.contracts.play import Item, Play, call, perform, say
 from tests.contracts.variations import in_variant, watched
-from tests.contracts.worlds import ADD, QUIET, World, hi, plan
+from tests.contracts.worlds import ADD, QUIET, World, hi, plan, raised
 
 _BROKEN_OFF = ExpectedOutcome(outcome="cancelled")
 _FAILURE = {"type": "E", "message": ""}
@@ -43,6 +43,24 @@ def cancelled_second(asked: int = 1, outcome: str = "cancelled") -> World:
         return play.finish(outcome)
 
     return declared, perform(declared, one=one, two=two)
+
+
+# --- a run that is refused before its first turn
+
+def refused(told: tuple[str, ...] | None = None, mode: str = "run_streamed") -> World:
+    """Runs that are refused; in one mode the exception has no run data.
+
+    `told`: the guardrails of that mode's stream, if there is one.
+    """
+    declared = plan((hi("one", {}, raised("UserError")),), agents={"a": Agent()}, run=QUIET)
+
+    def one(play: Play) -> PhaseRun:
+        if play.mode != mode:
+            return play.fail("UserError", "no")
+        play.add("raised", error={"type": "UserError", "message": "no"}, guardrails=told)
+        return play.finish("raised")
+
+    return declared, perform(declared, one=one)
 
 
 # --- a history that is nested or filtered at a handoff
@@ -148,6 +166,7 @@ def _unlike(code: str, edit: Edit, world: Callable[[], World] = worlds.tools) ->
 
 
 BOUNDARY_WORLDS: dict[str, Callable[[], World]] = {
+    "refused before the stream": refused,
     "cancelled second": cancelled_second,
     "cancelled and out of time": partial(cancelled_second, 2, "timeout"),
     "summed up with a tool": partial(
@@ -168,6 +187,8 @@ BOUNDARY_WORLDS: dict[str, Callable[[], World]] = {
 
 BOUNDARY_MINIATURES: tuple[Miniature, ...] = (
     Miniature("cancellation", "TURN_AFTER_CANCEL", partial(cancelled_second, 2)),
+    *(Miniature("stream_parity", "ERROR_DATA_DIFFERS", partial(refused, **told))
+      for told in ({"told": ()}, {"mode": "run"})),
     *(Miniature("handoff_history", "HANDOFF_HISTORY_LOST", partial(
         summed_up, *_HEAD, f"2. assistant: {told}")) for told in ("ver to b", "over to ")),
     *(Miniature("handoff_history", "HANDOFF_HISTORY_LOST",

@@ -127,7 +127,7 @@ def swapped(first: int, second: int) -> Callable[[Any], Any]:
     return swap
 
 
-def given(call: str, text: str) -> Callable[[Any], Any]:
+def given(call: str, text: Any) -> Callable[[Any], Any]:
     """Change a field of items, or of new items, by another output for a call."""
     def changed(item: Any) -> Any:
         if "item" in item:

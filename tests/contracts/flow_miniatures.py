@@ -104,6 +104,9 @@ FLOW: tuple[Miniature, ...] = (
               also={"turn_input": "TURN_ITEM_ADDED"}),
     Miniature("model_retry", "RETRY_DIFFERS", lambda: flow.tried(2, 2, fails=False), on(
         "one", change("model_called", which=2, output_type="other"))),
+    *(Miniature("model_retry", "RETRY_UNSAFE", lambda: flow.tried(1, 1), on("one", both(
+        *(change("model_called", which, **{named: "id-1"}) for which in range(2)))))
+      for named in ("conversation_id", "previous_response_id")),
     # --- stream_items
     Miniature("stream_items", "STREAM_NAME_DIFFERS", worlds.tools, on("one", change(
         "stream_event", match={"name": "tool_called"}, name="handoff_requested"), STREAMED)),
@@ -150,6 +153,10 @@ FLOW: tuple[Miniature, ...] = (
     *(Miniature("tracing_disabled", "SPAN_DESPITE_DISABLED", lambda: worlds.tools(run=QUIET), on(
         "one", insert(make(kind, span=0, type="trace"))))
       for kind in ("span_started", "span_finished")),
+    # --- cancellation
+    Miniature("cancellation", "TURN_AFTER_CANCEL", lambda: flow.gone(3)),
+    # --- hook_order
+    Miniature("hook_order", "HOOK_OUT_OF_ORDER", lambda: flow.forbidden(started=True)),
     # --- span_home
     Miniature("span_home", "SPAN_REPEATED", worlds.tools, on("one", lambda events: [
         *events, flow.span(9, "function", "add", 1)])),
@@ -158,6 +165,9 @@ FLOW: tuple[Miniature, ...] = (
     Miniature("span_home", "SPAN_REPEATED", lambda: flow.traced(a=3, b=1)),
     Miniature("span_home", "TRACE_REPEATED", worlds.tools, on("one", lambda events: [
         *events, flow.span(9, "trace", "Agent workflow", None)])),
+    Miniature("span_home", "TRACE_REPEATED", worlds.fork, on("approved", lambda events: [
+        *events, flow.span(9, "trace", "Agent workflow", None)]),
+        also={"span_tree": "SPAN_ORPHANED"}),
     Miniature("span_home", "SPAN_ELSEWHERE", worlds.tools, on("one", change(
         "span_finished", match={"type": "function"}, parent=0))),
     Miniature("span_home", "SPAN_ELSEWHERE", worlds.handoff, on("one", lambda events: [

@@ -158,6 +158,41 @@ def broken(by: str, ends: str | None, message: str = "no", parent: str = "",
     return declared, perform(declared, one=one)
 
 
+def gone(calls: int = 2) -> World:
+    """A consumer's task is cancelled in the first turn; in all there are so many model calls."""
+    declared = plan(
+        (hi("one", {"a": 3}, ExpectedOutcome(outcome="cancelled"),
+            cancel=Cancel(when="response.created", mode="task")),),
+        agents={"a": Agent(tools=("add",))}, tools={"add": ADD}, run=QUIET,
+        modes=("run_streamed",))
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.tool("add", "c1", "3")
+        for _ in range(1, calls):
+            play.add("model_called", agent="a", input=tuple(play.history), tools=("add",),
+                     streamed=True)
+        return play.finish("cancelled")
+
+    return declared, perform(declared, one=one)
+
+
+def forbidden(started: bool = False) -> World:
+    """A hook of the run fails before a tool, which is then not `started`."""
+    declared = plan(
+        (hi("one", {"a": 1}, raised("HookFailure")),), agents={"a": Agent(tools=("add",))},
+        tools={"add": ADD}, run=Run(tracing=False, hook_error=HookError(on="on_tool_start")))
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("add", "c1"))
+        play.hook("on_tool_start", tool="add", call="c1")
+        if started:
+            play.add("tool_started", tool="add", call="c1")
+        return play.fail("HookFailure", "hook failed")
+
+    return declared, perform(declared, one=one)
+
+
 def tried(times: int, allowed: int | None = 2, fails: bool = True, error: str = "ConnectionError",
           told: bool = False, check: dict[str, Any] | None = None) -> World:
     """A model call that fails, tried again a number of times; the last try may go well."""
@@ -187,6 +222,15 @@ def tried(times: int, allowed: int | None = 2, fails: bool = True, error: str = 
     for run in seen.runs:
         for event in run.of("usage"):
             event.update(requests=times + (not fails), entries=times + (not fails))
+    return declared, seen
+
+
+def _stateful(name: str) -> World:
+    """A request that goes on from what the server keeps fails, and is not sent again."""
+    declared, seen = tried(0)
+    for run in seen.runs:
+        for event in run.of("model_called"):
+            event[name] = "id-1"
     return declared, seen
 
 
@@ -296,6 +340,7 @@ BESIDE = (
 
 FLOW_WORLDS: dict[str, Callable[[], World]] = {
     "guardrails across a handoff": passed_on,
+    "tool forbidden by a hook": forbidden, "consumer gone": gone,
     "checked call": checked, "checked call, rejected": lambda: checked("reject_content"),
     **{f"trip of {stage}": partial(tripped, stage, error)
        for stage, error in (("input", "InputGuardrailTripwireTriggered"),
@@ -336,6 +381,8 @@ FLOW_WORLDS: dict[str, Callable[[], World]] = {
     "checked call with hooks": lambda: checked(run=Run(tracing=False)),
     "rejected call with hooks": lambda: checked("reject_content", Run(tracing=False)),
     "no retry where none is allowed": lambda: tried(0, None),
+    **{f"no retry with a {name}": partial(_stateful, name)
+       for name in ("conversation_id", "previous_response_id")},
     "turn finished after a cancellation": stopped,
     "stream cut at once": lambda: stopped("immediate"),
     "stream cut at an agent": lambda: stopped(

@@ -31,10 +31,14 @@ from tests.contracts.damage import (
 from tests.contracts.flow_miniatures import FLOW
 from tests.contracts.function_worlds import FUNCTION_MINIATURES
 from tests.contracts.given_worlds import GIVEN
+from tests.contracts.linkage_worlds import LINKAGE_MINIATURES
 from tests.contracts.miniature import Miniature
+from tests.contracts.option_miniatures import OPTIONS
 from tests.contracts.play import call, output, say
+from tests.contracts.reading_worlds import READING_MINIATURES
 from tests.contracts.relation_boundaries import RELATION_BOUNDARY_MINIATURES
 from tests.contracts.run_miniatures import RUNS
+from tests.contracts.server_worlds import SERVERS
 from tests.contracts.variations import RELATED
 from tests.contracts.worlds import QUIET, World
 
@@ -346,7 +350,8 @@ MINIATURES: tuple[Miniature, ...] = (
               on("one", change("model_called", 1, input=lambda items: (
                   {"role": "assistant", "content": "<CONVERSATION HISTORY>\n1. user: Hi\n"},)))),
     Miniature("handoff_history", "HANDOFF_NESTING_IGNORED", worlds.nested_history,
-              on("one", change("model_called", 1, input=more({"type": "reasoning"})))),
+              on("one", change("model_called", 1, input=more({"type": "reasoning"}))),
+              also={"tool_linkage": "DANGLING_REASONING"}),
     Miniature("handoff_history", "HANDOFF_ITEM_REPEATED", worlds.nested_history,
               on("one", change("model_called", 1, input=more(say("over to b", "m0"))))),
     Miniature("handoff_history", "HANDOFF_CALLBACK_MISSING", lambda: worlds.handoff(run=QUIET),
@@ -389,5 +394,9 @@ MINIATURES: tuple[Miniature, ...] = (
     *FLOW,
     *BOUNDARY_MINIATURES,
     *CALL_BOUNDARY_MINIATURES,
+    *LINKAGE_MINIATURES,
+    *READING_MINIATURES,
     *RELATION_BOUNDARY_MINIATURES,
+    *SERVERS,
+    *OPTIONS,
 )

@@ -134,19 +134,33 @@ class Play:
             self.add("input_filtered", agent=self.agent, given=tuple(given),
                      given_instructions=told, input=tuple(conversation),
                      instructions=instructions)
+        for name in agent.mcp:
+            if not self.plan.mcp[name].cached:
+                self.list_tools(name)
         self.hook("on_llm_start")
         self.add("model_called", agent=self.agent, input=tuple(conversation),
                  instructions=instructions,
-                 tools=tuple(tool for tool in agent.tools if self.plan.tools[tool].enabled),
+                 tools=tuple(tool for tool in self.plan.tools_of(self.agent)
+                             if self.plan.tools[tool].enabled),
                  handoffs=tuple(handoff_tools(self.plan, self.agent)))
+
+    def list_tools(self, server: str) -> None:
+        """An MCP server is asked for its tools, which a span tells."""
+        self.add("server_asked", server=server, op="list", tools=self.plan.mcp[server].tools)
+        self.span("mcp_tools", server, self.under)
 
     def tool(self, name: str, id: str, text: str, *, hook: bool = True) -> None:
         """A tool runs for a call and its output joins the conversation."""
         if hook:
             self.hook("on_tool_start", tool=name, call=id)
-        self.add("tool_started", tool=name, call=id, arguments=self.given.get(id, "{}"))
-        self.span("function", name, self.under)
+        self.start(name, id)
         self.done(name, id, text)
+
+    def start(self, name: str, id: str) -> None:
+        """A tool, or the MCP server that has it, is asked for a call."""
+        self.add("tool_started", tool=name, call=id, arguments=self.given.get(id, "{}"),
+                 server=self.plan.server_of(self.agent, name) or "")
+        self.span("function", name, self.under)
 
     def done(self, name: str, id: str, text: str) -> None:
         """The tool, which was started before, ends."""
@@ -245,7 +259,8 @@ class Play:
         """The SDK's type of the new item that holds this item."""
         kind = str(item["type"])
         if "call_id" not in item:
-            return {"message": "message_output_item"}.get(kind, f"{kind}_item")
+            return {"message": "message_output_item", "web_search_call": "tool_call_item"}.get(
+                kind, f"{kind}_item")
         if kind == "function_call_output":
             handed = item["call_id"] in self.handed
             return "handoff_output_item" if handed else "tool_call_output_item"
@@ -284,6 +299,8 @@ class Play:
             name = "message_output_created"
             text = "".join(part.get("text", part.get("refusal")) for part in item["content"])
             self._raw("response.output_text.delta", text=text)
+        elif item["type"] == "web_search_call":
+            name = "tool_called"
         elif item["type"] == "function_call":
             handoff = item["name"] in handoff_tools(self.plan, self.agent)
             name = "handoff_requested" if handoff else "tool_called"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from agentrunproof.plan.model import Agent, Handoff, Session
 from agentrunproof.record.events import make
@@ -64,6 +65,19 @@ def _first_unobserved(seen: Observation) -> Observation:
     return replace(seen, variants=(replace(varied, runs=varied.runs[1:]),))
 
 
+def _told_as_text(items: Sequence[Any], text: str = "{}") -> tuple[Any, ...]:
+    """The items with each message of a model as a text, in place of a completed one of parts."""
+    return tuple({"role": "assistant", "type": "message", "id": item["id"], "content": text.format(
+        *(part["text"] for part in item["content"]))}
+        if item.get("role") == "assistant" else item for item in items)
+
+
+def _calls_without_status(items: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple({name: value for name, value in item.items() if name != "status" or "role" in item}
+                 for item in items)
+
+
+_FOR_TRACING = partial(watched, "tracing", worlds.tools)
 _FOR_HISTORY = partial(watched, "history", worlds.tools)
 _FOR_HOOKS = partial(watched, "hooks", worlds.tools)
 _WITHOUT_USAGE = _but(_FOR_HOOKS, in_variant("one", drop("usage")), in_variant(
@@ -73,11 +87,16 @@ RELATION_BOUNDARY_WORLDS: dict[str, Callable[[], World]] = {
     "input list without the history": _but(
         _FOR_HISTORY, in_variant("one", change("result", history=less(0)))),
     "usage that no hook is shown": _WITHOUT_USAGE,
+    "messages told as texts": _but(
+        _FOR_TRACING, in_variant("two", change("model_called", input=_told_as_text)),
+        in_variant("two", change("result", history=_told_as_text))),
     "unfit answer before a trip": partial(flow.tripped, "input", "ModelBehaviorError"),
     "call taken out by a filter": left_out,
     "generation with a name": _but(lambda: flow.traced(a=2, b=1), on("one", lambda events: [
         event | {"name": "model"} if event.get("type") == "generation" else event
         for event in events])),
+    # They are stored in the order in which they were run, not in that of the answer.
+    "approved calls in a session": partial(approved, Session()),
     "request for approval among the items": _but(
         approved, on("rest", change("result", new_items=more(_WAITED, 2)))),
 }
@@ -85,6 +104,12 @@ RELATION_BOUNDARY_WORLDS: dict[str, Callable[[], World]] = {
 RELATION_BOUNDARY_MINIATURES: tuple[Miniature, ...] = (
     Miniature("relation_hooks", "OUTCOMES_DIFFER", _WITHOUT_USAGE,
               in_variant("two", change("run_finished", outcome="cancelled"))),
+    Miniature("relation_tracing", "MODEL_CALLS_DIFFER", _FOR_TRACING, in_variant(
+        "two", change("model_called", input=partial(_told_as_text, text="not {}")))),
+    Miniature("relation_tracing", "RESULTS_DIFFER", _FOR_TRACING, in_variant(
+        "two", change("result", history=partial(_told_as_text, text="not {}")))),
+    Miniature("relation_tracing", "MODEL_CALLS_DIFFER", _FOR_TRACING, in_variant(
+        "two", change("model_called", input=_calls_without_status))),
     Miniature("stream_parity", "USAGES_DIFFER", lambda: flow.tried(2),
               on("one", change("usage", cached=1), "run_streamed")),
     Miniature("tripwire_exception", "TRIPWIRE_DISGUISED",
@@ -96,8 +121,8 @@ RELATION_BOUNDARY_MINIATURES: tuple[Miniature, ...] = (
         *events, make("span_started", span=9, type="function", name="add", parent=1)]),
               also={"span_tree": "SPAN_NOT_CLOSED"}),
     Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", tried_unless_streamed),
-    # Approved calls are stored in the order in which they were run, not in that of the answer.
-    Miniature("relation_approval", "SESSION_WRITES_DIFFER", partial(approved, Session())),
+    Miniature("relation_approval", "SESSION_WRITES_DIFFER", partial(approved, Session()),
+              in_variant("pause", change("session_written", -1, items=less(0)))),
     Miniature("relation_approval", "RESULTS_DIFFER", approved,
               in_variant("pause", change("result", new_items=less(0)))),
     Miniature("relation_approval", "MODEL_CALLS_DIFFER", approved,

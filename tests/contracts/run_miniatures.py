@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from agentrunproof.plan.model import ModelSettings
@@ -34,10 +35,12 @@ RUNS: tuple[Miniature, ...] = (
               on("one", change("result", final_output="other"))),
     Miniature("final_output", "NOT_WHAT_WAS_SAID", lambda: run_worlds.spoken(
         say("wait", "1"), say("done", "2"), final="wait")),
+    Miniature("final_output", "NOT_WHAT_WAS_SAID", lambda: run_worlds.spoken(
+        run_worlds.in_parts("do", "ne"), final="ne")),
     *(Miniature("final_output", "NOT_WHAT_WAS_SAID", lambda final=final: (  # type: ignore[misc]
         run_worlds.structured(final=final))) for final in ('{"n":6}', '{"m":5}', "5", "")),
     *(Miniature("final_output", "UNFIT_ACCEPTED", lambda text=text: (  # type: ignore[misc]
-        run_worlds.structured(text, text))) for text in ("{", "[]", '{"m":5}')),
+        run_worlds.structured(text, text))) for text in ("{", "[]", '{"m":5}', '{"n":"5"}')),
     Miniature("final_output", "FIT_REFUSED", lambda: run_worlds.structured(
         error="ModelBehaviorError")),
     Miniature("final_output", "PAUSED_WITH_OUTPUT", worlds.twins,
@@ -84,6 +87,8 @@ RUNS: tuple[Miniature, ...] = (
       for position, type in ((0, "handoff_call_item"), (1, "handoff_output_item"),
                              (2, "reasoning_item"), (3, "tool_call_item"),
                              (4, "tool_call_output_item"))),
+    Miniature("new_items", "ITEM_TYPE_DIFFERS", lambda: run_worlds.spoken(
+        run_worlds.SEARCH, say("done")), on("one", _made(_field(0, type="reasoning_item")))),
     Miniature("new_items", "ITEM_TYPE_DIFFERS", run_worlds.thoughtful,
               on("one", _made(_field(0, type="message_output_item")))),
     *(Miniature("new_items", "ITEM_TYPE_DIFFERS", run_worlds.two_transfers,
@@ -134,17 +139,33 @@ RUNS: tuple[Miniature, ...] = (
         lambda: run_worlds.chosen("required", None, acts=False))),
     Miniature("tool_choice", "TOOL_CHOICE_KEPT", lambda: run_worlds.chosen(
         "required", "required")),
+    Miniature("tool_choice", "TOOL_CHOICE_KEPT", lambda: run_worlds.chosen(
+        "required", "required", searches=True)),
     # --- max_turns_fallback
     Miniature("max_turns_fallback", "FALLBACK_NOT_GIVEN", lambda: run_worlds.fallen_back("3"),
               also={"stop_at_tool": "ENDED_AT_TOOL"}),
     Miniature("max_turns_fallback", "FALLBACK_EARLY", lambda: run_worlds.fallen_back(limit=3)),
     Miniature("max_turns_fallback", "FALLBACK_NOT_APPENDED", lambda: run_worlds.fallen_back(
         kept=False)),
+    # --- tool_linkage
+    Miniature("tool_linkage", "DANGLING_REASONING", run_worlds.thoughtful,
+              on("one", change("model_called", 1, input=less(2, 3, 4, 5))),
+              also={"handoff_history": "HANDOFF_HISTORY_LOST"}),
+    Miniature("tool_linkage", "DANGLING_REASONING", worlds.tools,
+              on("two", change("model_called", input=more(run_worlds.THOUGHT, -1))),
+              also={"session_input": "HISTORY_FOREIGN"}),
+    # --- agent_tool
+    *(Miniature("agent_tool", "AGENT_TOOL_OUTPUT_DIFFERS", partial(
+        run_worlds.ended_at_a_tool, "other", stops)) for stops in (True, False)),
     # --- agent_request
     Miniature("agent_request", "INSTRUCTIONS_DIFFER", worlds.tools,
               on("one", change("model_called", instructions="other"))),
     Miniature("agent_request", "TOOLS_DIFFER", worlds.tools,
               on("one", change("model_called", tools=()))),
+    Miniature("agent_request", "TOOLS_DIFFER", worlds.tools,
+              on("one", change("model_called", tools=("add", "add")))),
+    Miniature("agent_request", "TOOLS_DIFFER", run_worlds.one_name,
+              on("one", change("model_called", tools=("transfer_to_b",)))),
     Miniature("agent_request", "HANDOFFS_DIFFER", worlds.handoff,
               on("one", change("model_called", handoffs=()))),
     # --- guardrail_results

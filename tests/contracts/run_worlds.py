@@ -22,6 +22,7 @@ from agentrunproof.plan.model import (
 )
 from agentrunproof.record.events import make
 from agentrunproof.record.observation import PhaseRun
+from tests.contracts.flow_worlds import ASK
 from tests.contracts.play import Play, call, perform, say
 from tests.contracts.worlds import (
     ADD,
@@ -40,18 +41,29 @@ REFUSAL = {"id": "msg-r", "type": "message", "role": "assistant", "status": "com
 THOUGHT = {"id": "rs-1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
 
 
-def structured(text: str = '{"n":5}', final: str | None = '{"n":5}', error: str = "") -> World:
+def structured(text: str = '{"n":5}', final: str | None = '{"n":5}', error: str = "",
+               strict: bool = True) -> World:
     """An agent whose final output is a number says `text`; with an `error` the run raises."""
     declared = plan((hi("one", {"a": 1}, raised(error) if error else None),), run=QUIET,
                     agents={"a": Agent(output_type="level")},
                     types={"level": OutputType(fields={"n": Param(type="integer")},
-                                               order=("n",))})
+                                               order=("n",), strict=strict)})
 
     def one(play: Play) -> PhaseRun:
         play.turn(say(text))
         return play.fail(error) if error else play.complete(final or "")
 
     return declared, perform(declared, one=one)
+
+
+SEARCH = {"id": "ws-1", "type": "web_search_call", "status": "completed",
+          "action": {"type": "search", "query": "inns"}}
+
+
+def in_parts(*texts: str) -> Any:
+    """One message of several parts."""
+    message = say("")
+    return message | {"content": [{"type": "output_text", "text": text} for text in texts]}
 
 
 def spoken(*items: Any, final: str = "done", error: str = "") -> World:
@@ -149,6 +161,47 @@ def continued(server: str = "conversation_id", fails: bool = False) -> World:
     return declared, seen
 
 
+def one_name() -> World:
+    """A tool has the name of a handoff, which takes its calls and stands in its place."""
+    declared = plan((hi("one", {"a": 1, "b": 1}),), run=QUIET, tools={"transfer_to_b": ADD},
+                    agents={"a": Agent(tools=("transfer_to_b",), handoffs=("b",)), "b": Agent()})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("transfer_to_b", "h1"))
+        play.handoff("h1", "b")
+        play.turn(say("done"))
+        return play.complete("done")
+
+    world = perform(declared, one=one)
+    for run in world.runs:
+        for event in run.of("model_called"):
+            event["tools"] = ()
+    return declared, world
+
+
+def ended_at_a_tool(gave: str = "3", stops: bool = True, calls: int = 1) -> World:
+    """An agent asks another one as a tool, for which its own tool has the last word."""
+    behavior = "stop_on_first_tool" if stops else "stop_at_tools"
+    declared = plan((hi("one", {"outer": 2, "a": 1}),), start="outer", run=QUIET,
+                    agents={"a": Agent(
+                        tools=("add",), tool_use_behavior=behavior,  # type: ignore[arg-type]
+                        stop_at_tools=() if stops else ("add",)),
+                            "outer": Agent(tools=("ask",))},
+                    tools={"add": ADD, "ask": Tool(agent="a")})
+
+    def one(play: Play) -> PhaseRun:
+        play.turn(call("ask", "o1", ASK))
+        with play.ask("ask", "o1", "a"):
+            play.turn(*(call("add", f"n{n}") for n in range(calls)))
+            for n in range(calls):
+                play.tool("add", f"n{n}", "3")
+        play.done("ask", "o1", gave)
+        play.turn(say("outer", "o2"))
+        return play.complete("outer")
+
+    return declared, perform(declared, one=one)
+
+
 def two_transfers() -> World:
     """The model hands over to two agents at once, and the first one goes on."""
     declared = plan((hi("one", {"a": 1, "b": 1}),), run=QUIET,
@@ -201,10 +254,12 @@ def asked(agent: ModelSettings | None = None, run: ModelSettings | None = None,
     return declared, perform(declared, one=one)
 
 
-def chosen(*given: str | None, reset: bool = True, run: bool = False, acts: bool = True) -> World:
+def chosen(*given: str | None, reset: bool = True, run: bool = False, acts: bool = True,
+           searches: bool = False) -> World:
     """A tool choice of agent or run, and the one that each model call is `given`.
 
-    `acts`: the first answer calls a tool; otherwise it hands over to an agent that hands back.
+    `acts`: the first answer calls a tool, or `searches`; otherwise it hands over to an agent that
+    hands back.
     """
     own = ModelSettings(tool_choice="required")
     agent = Agent(tools=("add",), handoffs=("b",), reset_tool_choice=reset,
@@ -214,7 +269,9 @@ def chosen(*given: str | None, reset: bool = True, run: bool = False, acts: bool
                     run=dataclasses.replace(QUIET, model_settings=own if run else ModelSettings()))
 
     def one(play: Play) -> PhaseRun:
-        if acts:
+        if searches:
+            play.turn(SEARCH)
+        elif acts:
             play.turn(call("add", "c1"))
             play.tool("add", "c1", "3")
         else:
@@ -256,10 +313,14 @@ def fallen_back(final: str = "gave up", limit: int | None = 2, kept: bool = True
 #: Worlds in which a faithful Runner is at work.
 RUN_WORLDS = {
     "structured": structured, "structured and more": lambda: structured('{"n":5,"m":1}'),
-    "structured and turned": lambda: structured('{"n":"5"}'),
+    "structured and turned": lambda: structured('{"n":"5"}', strict=False),
+    "unfit under a strict schema": lambda: structured('{"n":"5"}', error="ModelBehaviorError"),
     "unfit": lambda: structured("[]", error="ModelBehaviorError"),
     "unfit field": lambda: structured('{"n":"five"}', error="ModelBehaviorError"),
     "fit, another error": lambda: structured(error="RuntimeError"),
+    "a search": lambda: spoken(SEARCH, say("done")),
+    "two parts": lambda: spoken(in_parts("do", "ne")),
+    "two parts, covered": lambda: spoken(in_parts("sha256:1", "sha256:2"), final="sha256:3"),
     "two messages": lambda: spoken(say("wait", "1"), say("done", "2")),
     "refusal": lambda: spoken(REFUSAL, final="whatever"),
     "nothing said": lambda: spoken(final=""),
@@ -274,8 +335,14 @@ RUN_WORLDS = {
                                                 (0, 1, 2, 4)),
     "continued": continued, "chained": lambda: continued("previous_response_id"),
     "chained from the first": lambda: continued("auto_previous_response_id"),
-    "continued after a failure": lambda: continued(fails=True),
-    "thoughtful": thoughtful, "removed": removed, "two transfers": two_transfers,
+    "continued after a failure": lambda: continued("auto_previous_response_id", fails=True),
+    "ended at a tool": ended_at_a_tool,
+    "ended at a named tool": lambda: ended_at_a_tool(stops=False),
+    "ended at one of two tools": lambda: ended_at_a_tool("other", calls=2),
+    "reasoning last in a session": lambda: remembered(
+        (*OLD, Item(reasoning="hm", id="rs-9")), None, (0, 1, 2, 3, 4)),
+    "thoughtful": thoughtful, "one name": one_name,
+    "removed": removed, "two transfers": two_transfers,
     "asked": lambda: asked(ModelSettings(temperature="0.50", store=True),
                            given={"temperature": "0.5", "store": True}),
     "asked over": lambda: asked(ModelSettings(top_p="0.5"), ModelSettings(top_p="1"),
@@ -284,6 +351,7 @@ RUN_WORLDS = {
     "asked with a choice": lambda: asked(ModelSettings(store=True, tool_choice="auto"),
                                          given={"store": True, "tool_choice": "auto"}),
     "chosen": lambda: chosen("required", None), "chosen auto": lambda: chosen("required", "auto"),
+    "chosen, searched": lambda: chosen("required", None, searches=True),
     "chosen for good": lambda: chosen("required", "required", reset=False),
     "chosen by the run": lambda: chosen("required", None, run=True),
     "chosen, handed over": lambda: chosen("required", "required", acts=False),

@@ -19,15 +19,20 @@ from tests.contracts.call_worlds import CALL_WORLDS
 from tests.contracts.flow_worlds import FLOW_WORLDS
 from tests.contracts.function_worlds import FUNCTION_WORLDS
 from tests.contracts.given_worlds import GIVEN_WORLDS
+from tests.contracts.linkage_worlds import LINKAGE_WORLDS
 from tests.contracts.miniature import Miniature
 from tests.contracts.miniatures import MINIATURES
+from tests.contracts.option_worlds import OPTION_WORLDS
+from tests.contracts.reading_worlds import READING_WORLDS
 from tests.contracts.relation_boundaries import RELATION_BOUNDARY_WORLDS
 from tests.contracts.run_worlds import RUN_WORLDS
+from tests.contracts.server_worlds import SERVER_WORLDS
 from tests.contracts.variations import WATCHED
 
 FAITHFUL: dict[str, Callable[[], worlds.World]] = (
     CALL_WORLDS | RUN_WORLDS | FLOW_WORLDS | FUNCTION_WORLDS | GIVEN_WORLDS | WATCHED
-    | BESIDE_WORLDS | BOUNDARY_WORLDS | CALL_BOUNDARY_WORLDS | RELATION_BOUNDARY_WORLDS) | {
+    | OPTION_WORLDS | BESIDE_WORLDS | BOUNDARY_WORLDS | CALL_BOUNDARY_WORLDS
+    | LINKAGE_WORLDS | READING_WORLDS | RELATION_BOUNDARY_WORLDS | SERVER_WORLDS) | {
     "tools": worlds.tools, "quiet": lambda: worlds.tools(run=worlds.QUIET),
     "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
     "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from agentrunproof.contracts.registry import CONTRACTS, judge
 from agentrunproof.record.observation import Observation, PhaseRun
-from tests.contracts import worlds
+from tests.contracts import server_worlds, worlds
 from tests.contracts.worlds import World
 
 WORLDS: tuple[World, ...] = (
     worlds.tools(), worlds.failing(), worlds.fork(), worlds.nested(), worlds.handoff(),
-    worlds.handoff(filtered=True), worlds.guarded(), worlds.raced(), worlds.cancelled())
+    worlds.handoff(filtered=True), worlds.guarded(), worlds.raced(), worlds.cancelled(),
+    server_worlds.two_servers(), server_worlds.kept())
 
 ODD_ITEMS: tuple[dict[str, Any], ...] = (
     {}, {"type": "function_call"}, {"type": "function_call_output"}, {"type": "reasoning"},

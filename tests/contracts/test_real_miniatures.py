@@ -162,10 +162,21 @@ def test_a_tool_that_is_invoked_twice_is_told(monkeypatch: pytest.MonkeyPatch) -
 def test_usage_that_is_counted_twice_is_told(runner: Any,
                                              monkeypatch: pytest.MonkeyPatch) -> None:
     def spoil(result: Any) -> None:
-        result.context_wrapper.usage.input_tokens *= 2
+        usage = result.context_wrapper.usage
+        for told in (usage, *usage.request_usage_entries):
+            told.input_tokens *= 2
 
     _after_run(runner, monkeypatch, spoil)
     assert _flipped(TOOLS) == {"usage_sum": "USAGE_DIFFERS"}
+
+
+def test_usage_that_is_not_the_sum_of_its_entries_is_told(runner: Any,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoil(result: Any) -> None:
+        result.context_wrapper.usage.request_usage_entries[0].input_tokens += 1
+
+    _after_run(runner, monkeypatch, spoil)
+    assert _flipped(TOOLS) == {"result_facts": "FACTS_DISAGREE"}
 
 
 def test_a_response_that_is_lost_is_told(runner: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,9 @@ input = "Thanks."
 script = [[{ say = "Welcome." }]]
 """
 
+#: The same with a variant for each relation, which else share one.
+APART = PLAN.replace("modes =", 'relations = { hooks = "Not this time." }\nmodes =')
+
 #: States that were read back from JSON.
 _READ: list[Any] = []
 
@@ -52,24 +55,47 @@ ONLY_THERE: dict[str, Callable[[Any, Any, dict[str, Any]], bool]] = {
 }
 
 
-def _flipped() -> dict[str, str]:
-    plan = load_text(PLAN, "plan.toml")
+def _flipped(text: str) -> dict[str, str]:
+    plan = load_text(text, "plan.toml")
     results = judge(plan, observe(plan))
-    assert {f"relation_{name}" for name in (*ONLY_THERE, "sync")} <= {
-        result.check for result in results}
+    asked = {"sync", *ONLY_THERE} - ({"hooks"} if text == APART else {"sync", "tracing"})
+    assert {f"relation_{name}" for name in asked} == {
+        result.check for result in results if result.check.startswith("relation")}
     return {result.check: result.code for result in results if result.verdict != "PASS"}
 
 
-def test_the_unbroken_runner_passes_every_relation() -> None:
-    assert _flipped() == {}
+@pytest.mark.parametrize("text", [PLAN, APART])
+def test_the_unbroken_runner_passes_every_relation(text: str) -> None:
+    assert _flipped(text) == {}
+
+
+def _break(monkeypatch: pytest.MonkeyPatch, there: Callable[..., bool], *,
+           only_sync: bool = False) -> None:
+    from agents import Runner
+
+    from agentrunproof.sdk import drive
+
+    def counted(result: Any, *given: Any) -> Any:
+        result.context_wrapper.usage.input_tokens += there(*given)
+        return result
+
+    class Broken(Runner):
+        @classmethod
+        async def run(cls, agent: Any, start: Any, **options: Any) -> Any:
+            result = await Runner.run(agent, start, **options)
+            return result if only_sync else counted(result, agent, start, options)
+
+        @classmethod
+        def run_sync(cls, agent: Any, start: Any, **options: Any) -> Any:
+            return counted(Runner.run_sync(agent, start, **options), agent, start, options)
+
+    monkeypatch.setattr(drive, "Runner", Broken)
 
 
 @pytest.mark.parametrize("relation", ONLY_THERE)
 def test_a_runner_that_counts_more_there_is_told(
         relation: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents import Runner, RunState
-
-    from agentrunproof.sdk import drive
+    from agents import RunState
 
     from_json = RunState.from_json
 
@@ -77,30 +103,20 @@ def test_a_runner_that_counts_more_there_is_told(
         _READ.append(await from_json(*given, **options))
         return _READ[-1]
 
-    class Broken(Runner):
-        @classmethod
-        async def run(cls, *given: Any, **options: Any) -> Any:
-            result = await Runner.run(*given, **options)
-            if ONLY_THERE[relation](given[0], given[1], options):
-                result.context_wrapper.usage.input_tokens += 1
-            return result
-
-    monkeypatch.setattr(drive, "Runner", Broken)
+    _break(monkeypatch, ONLY_THERE[relation])
     monkeypatch.setattr(RunState, "from_json", read)
-    assert _flipped() == {f"relation_{relation}": "USAGES_DIFFER"}
+    text = PLAN if relation == "hooks" else APART
+    assert _flipped(text) == {f"relation_{relation}": "USAGES_DIFFER"}
 
 
-def test_a_synchronous_run_that_counts_more_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents import Runner
+@pytest.mark.parametrize(("text", "relation"), [(APART, "sync"), (PLAN, "hooks")])
+def test_a_synchronous_run_that_counts_more_is_told(
+        text: str, relation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _break(monkeypatch, lambda *_: True, only_sync=True)
+    assert _flipped(text) == {f"relation_{relation}": "USAGES_DIFFER"}
 
-    from agentrunproof.sdk import drive
 
-    class Broken(Runner):
-        @classmethod
-        def run_sync(cls, *given: Any, **options: Any) -> Any:
-            result = Runner.run_sync(*given, **options)
-            result.context_wrapper.usage.input_tokens += 1
-            return result
-
-    monkeypatch.setattr(drive, "Runner", Broken)
-    assert _flipped() == {"relation_sync": "USAGES_DIFFER"}
+def test_an_untraced_run_of_several_phases_that_counts_more_is_told(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    _break(monkeypatch, ONLY_THERE["tracing"])
+    assert _flipped(PLAN) == {"relation_hooks": "USAGES_DIFFER"}

@@ -67,6 +67,19 @@ def test_a_lost_plan_is_an_error_and_the_next_goes_on(asked: list[process.Reques
     assert other.certificate is not None
 
 
+def test_outcomes_come_in_the_order_of_the_plans(
+        asked: list[process.Request], monkeypatch: pytest.MonkeyPatch) -> None:
+    in_order = process.run_plans
+
+    def as_they_are_there(*given: Any, **options: Any) -> Iterator[process.Report]:
+        yield from reversed(list(in_order(*given, **options)))
+
+    monkeypatch.setattr(process, "run_plans", as_they_are_there)
+    names = ("one", "two", "three")
+    found = probe.probe({name: greeting() for name in names})
+    assert tuple(outcome.scenario for outcome in found) == names
+
+
 def test_a_release_that_lacks_what_a_plan_needs_is_untestable(
         asked: list[process.Request]) -> None:
     (outcome,) = probe.probe({"lacking": greeting()})

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.sdk.test_drive import runs
 
 import agentrunproof
 from agentrunproof.plan import capabilities, loader
@@ -50,11 +51,10 @@ def called(tmp_path_factory):
         {"id": "calls", "plan": plan.to_json(), "needs": capabilities.needed(plan)}]}
     done = subprocess.run([sys.executable, "-I", str(WORKER)], input=json.dumps(request) + "\n",
                           text=True, capture_output=True, check=False, timeout=120)
-    runs = [message["run"] for message in map(json.loads, done.stdout.splitlines())
-            if "run" in message]
-    assert {run["mode"] for run in runs} == {"run"}
+    found = runs(map(json.loads, done.stdout.splitlines()))
+    assert {run["mode"] for run in found} == {"run"}
     return {run["phase"]: [{key: value for key, value in event.items() if value not in (
-        None, "", [], {})} for event in run["events"]] for run in runs}
+        None, "", [], {})} for event in run["events"]] for run in found}
 
 
 def test_what_a_function_gives_is_json_text_with_sorted_keys(called):

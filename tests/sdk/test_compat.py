@@ -39,6 +39,7 @@ def old_calls(compat, monkeypatch):
     """A release whose tools are given no call; what the current span holds is up to the test."""
     span = SimpleNamespace(span_data=SimpleNamespace(input=None))
     monkeypatch.setattr(compat, "_tool_context", lambda: None)
+    monkeypatch.setattr(compat, "tells_servers", lambda: False)
     monkeypatch.setattr(compat, "get_current_span", lambda: span)
     return span
 
@@ -90,13 +91,32 @@ def test_without_any_trace_of_the_call_it_has_no_id(compat, old_calls, monkeypat
     assert compat.tool_call(SimpleNamespace()) == ("", "")
 
 
+def test_a_call_of_a_server_is_known_by_the_span_where_only_contexts_know_calls(
+        compat, old_calls, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(compat, "tells_servers", lambda: False)
+    monkeypatch.setattr(compat, "get_current_span", lambda: old_calls)
+    call = SimpleNamespace(type="function_call", call_id="a", arguments="{}")
+    compat.mark_call(call)
+    old_calls.span_data.input = call.arguments
+    assert compat.span_call() == ("a", "{}")
+    assert compat.tool_call(SimpleNamespace(tool_call_id="b", tool_arguments="[]")) == ("b", "[]")
+
+
+def test_a_release_without_servers_serves_nothing(compat, monkeypatch):
+    compat.serves.cache_clear()
+    monkeypatch.setattr(compat, "Agent", type("Old", (), {"__init__": lambda self: None}))
+    assert not compat.serves("cache_tools_list")
+    compat.serves.cache_clear()
+
+
 def test_what_is_no_call_is_left_alone(compat, old_calls):
     message = SimpleNamespace(type="message")
     compat.mark_call(message)
     assert vars(message) == {"type": "message"}
 
 
-def test_calls_are_left_alone_where_contexts_know_them(compat):
+def test_calls_are_left_alone_where_contexts_and_servers_know_them(compat):
     call = SimpleNamespace(type="function_call", call_id="a", arguments="{}")
     compat.mark_call(call)
     assert type(call.arguments) is str

@@ -48,7 +48,16 @@ def work(plans, deadline="20", path=(), folder=None):
 
 
 def runs(messages):
-    return [message["run"] for message in messages if "run" in message]
+    """The runs, with each event in full where the worker wrote its number."""
+    found, told = [], {}
+    for message in messages:
+        if "run" in message:
+            run = message["run"]
+            known = told.setdefault(run["plan"], [])
+            known += [event for event in run["events"] if isinstance(event, dict)]
+            found.append(run | {"events": [known[event] if isinstance(event, int) else event
+                                           for event in run["events"]]})
+    return found
 
 
 def kinds(run):
@@ -203,3 +212,38 @@ script = [[{ call = "slow", id = "c1" }, { call = "quick", id = "c2" }], [{ say 
     assert calls == [("tool_started", "c1"), ("tool_finished", "c1"),
                      ("tool_started", "c2"), ("tool_finished", "c2")]
     assert time.monotonic() - started < 120
+
+
+PAUSE = """
+title = "A call that waits"
+area = "test"
+contract = "It goes on when it is approved."
+modes = ["run"]
+[agents.clerk]
+tools = ["act"]
+[tools.act]
+returns = "done"
+needs_approval = true
+[[phases]]
+id = "pause"
+input = "Act."
+script = [[{ call = "act", id = "call-1" }]]
+expect = { outcome = "interrupted" }
+[[phases]]
+id = "go"
+resume = { from = "pause", via = "string", approve = ["call-1"] }
+script = [[{ say = "Done." }]]
+"""
+
+
+def test_a_variant_reads_the_text_of_a_state_as_another_process_would(monkeypatch):
+    from agentrunproof.sdk import compat
+    from agentrunproof.sdk.drive import Watch, drive
+
+    asked = []
+    monkeypatch.setattr(compat, "forget_agent_tool_runs", lambda: asked.append(1))
+    by_text = loader.load_text(PAUSE, "by-text.toml")
+    assert len(list(drive(by_text, Watch()))) == 2
+    assert len(asked) == 1  # before the mode
+    assert len(list(drive(by_text, Watch(), {"state-string": by_text}))) == 4
+    assert len(asked) == 4  # before each of two modes, and where the variant's text is read

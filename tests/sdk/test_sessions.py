@@ -3,11 +3,14 @@
 import asyncio
 import copy
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentrunproof.plan.model import FailingWrite
 from agentrunproof.sdk.capture import Recorder
-from agentrunproof.sdk.sessions import RecordingSession
+from agentrunproof.sdk.loop import VirtualTimeLoop
+from agentrunproof.sdk.sessions import RecordingSession, SessionFailure
 
 ITEMS = st.lists(st.builds(lambda text: {"role": "user", "content": text}, st.text(max_size=4)),
                  max_size=6)
@@ -68,3 +71,41 @@ def test_every_operation_is_recorded_on_a_delegate_too():
     assert events[1]["limit"] == 5
     assert events[2]["items"] == ({"role": "user", "content": "a"},)
     assert events[4]["items"] == ()
+
+
+def test_a_slow_session_does_nothing_before_its_time_has_come():
+    async def main():
+        session = RecordingSession(delay="0.5")
+        write = asyncio.ensure_future(session.add_items([{"role": "user", "content": "Hi"}]))
+        await asyncio.sleep(0)
+        write.cancel()
+        await asyncio.gather(write, return_exceptions=True)
+        kept = list(session._items)
+        await session.add_items([{"role": "user", "content": "Hello"}])
+        return kept, await session.get_items(), loop.time()
+
+    loop = VirtualTimeLoop()
+    try:
+        assert loop.run_until_complete(main()) == (
+            [], [{"role": "user", "content": "Hello"}], 1.0)
+    finally:
+        loop.close()
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_only_the_declared_write_fails_and_it_says_what_became_of_its_items(stored):
+    async def main():
+        recorder = Recorder()
+        session = RecordingSession(recorder=recorder)
+        session.fail(FailingWrite(count=2, stored=stored))
+        await session.add_items([{"role": "user", "content": "a"}])
+        with pytest.raises(SessionFailure):
+            await session.add_items([{"role": "user", "content": "b"}])
+        await session.add_items([{"role": "user", "content": "c"}])
+        kinds = [event["kind"] for event in recorder.events()]
+        return kinds, [item["content"] for item in await session.get_items()]
+
+    kinds, held = asyncio.run(main())
+    assert held == (["a", "b", "c"] if stored else ["a", "c"])
+    assert kinds.count("session_written") == len(held)
+    assert kinds.count("session_failed") == 1

@@ -92,3 +92,58 @@ def test_any_removal_leaves_a_plan_or_nothing(id: str) -> None:
             assert not removed & reduced.left
             again = whole.without(set(ids) - reduced.left)  # what is left says which plan it is
             assert again == reduced
+
+
+SERVERS = """
+title = "Two servers"
+area = "t"
+contract = "c"
+[agents.clerk]
+mcp = ["shop", "bank"]
+stop_at_tools = ["pay"]
+[mcp.shop]
+tools = ["look", "order"]
+allow = ["look", "order"]
+block = ["order"]
+[mcp.bank]
+tools = ["pay"]
+cached = true
+[tools.look]
+returns = "seen"
+[tools.order]
+returns = "ordered"
+[tools.pay]
+returns = "paid"
+[[phases]]
+id = "one"
+input = "Hi"
+script = [[{ call = "look" }], [{ call = "pay" }]]
+expect = { tool_calls = { look = 1, pay = 1 }, outputs = { call-1 = "seen" } }
+"""
+
+
+def test_a_tool_of_a_server_takes_the_server_and_its_calls_along() -> None:
+    whole = Whole(load_text(SERVERS, "servers.toml"))
+    assert ("mcp.bank", "MCP server") in {(one.id, one.kind) for one in whole.elements}
+    small = whole.without({"tools.pay"})
+    assert small is not None
+    assert [*small.plan.mcp] == ["shop"]
+    assert small.plan.agents["clerk"].mcp == ("shop",)
+    assert small.plan.agents["clerk"].stop_at_tools == ()
+    assert [item.call for step in small.plan.phases[0].script["clerk"] for item in step.output] == [
+        "look"]
+    assert small.plan.phases[0].expect.tool_calls == {"look": 1}
+
+
+def test_a_server_takes_its_calls_along_and_leaves_its_tools() -> None:
+    small = Whole(load_text(SERVERS, "servers.toml")).without({"mcp.shop"})
+    assert small is not None
+    assert small.plan.served == {"pay"}
+    assert [item.call for step in small.plan.phases[0].script["clerk"] for item in step.output] == [
+        "pay"]
+
+
+def test_a_plan_with_servers_can_do_without_all_but_its_only_agent_and_phase() -> None:
+    whole = Whole(load_text(SERVERS, "servers.toml"))
+    needed = [one.id for one in whole.elements if whole.without({one.id}) is None]
+    assert needed == ["agents.clerk", "phases.one"]

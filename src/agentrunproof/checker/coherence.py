@@ -28,7 +28,7 @@ _WITH_OUTPUT = ("on_agent_end", "on_tool_end")
 
 #: Types of spans that certified releases and our own model make.
 _SPAN_TYPES = frozenset({"trace", "task", "agent", "turn", "generation", "function", "handoff",
-                         "guardrail"})
+                         "guardrail", "mcp_tools"})
 _SPAN_PARTS = ("input", "output", "error")
 _SPAN_ERRORS = frozenset({
     "", "Error in agent run", "Error running tool", "Error running tool (non-fatal)",
@@ -41,12 +41,17 @@ _SPAN_ERRORS = frozenset({
 
 def check(plan: Plan, seen: Observation, release: Release, *, private: bool) -> None:
     """Refuse an observation whose parts contradict each other."""
+    in_results = {tool for server in plan.mcp.values() if server.fails_by == "result"
+                  for tool in server.tools}
     for mode in seen.modes:
         runs = seen.in_mode(mode)
         sources = Sources(plan, certified=release.certified, private=private)
         for run in runs:
             for event in run.of("tool_finished"):
                 sources.texts.add(event["output"])
+            for event in run.of("tool_failed"):
+                if event["tool"] in in_results:
+                    sources.texts.add(event["error"].get("message", ""))
         if plan.session is not None and plan.session.kind != "python":
             _check_session(plan, runs)
         for run in runs:
@@ -96,7 +101,7 @@ class _Run:
             "interruption": self._interruption, "state_saved": self._state,
             "state_restored": self._state, "usage": self._usage, "result": self._result,
             "raised": self._result,
-            "task_leaked": self._task,
+            "task_leaked": self._task, "server_asked": self._server,
         }
         running: set[str] = set()
         for event in self._run.events:
@@ -252,6 +257,20 @@ class _Run:
         if event.get("error") and (event["pending"] or event["changed"]):
             self._refuse("STATES_DIFFER", "a state that was not restored tells nothing")
 
+    def _server(self, event: Event) -> None:
+        """A server gives the tools that the plan declares, or the failure."""
+        spec = self._plan.mcp.get(event["server"])
+        if spec is None:
+            self._refuse("SERVER_DIFFERS", f"the plan has no MCP server {event['server']}")
+            return
+        failure = {} if spec.unlisted is None else {"type": "ServerFailure"} | (
+            {"message": spec.unlisted} if spec.unlisted else {})
+        gives = [] if event["op"] != "list" or event["error"] else list(spec.tools)
+        if list(event["tools"]) != gives or event["error"] not in ({}, failure) or (
+                event["error"] and event["op"] != "list"):
+            self._refuse("SERVER_DIFFERS", f"{event['server']} gives something else than the "
+                         "plan says")
+
     def _usage(self, event: Event) -> None:
         if event["total"] != event["input"] + event["output"]:
             self._refuse("USAGE_DIFFERS", "the total is not input and output")
@@ -298,6 +317,7 @@ class _Run:
             "agent": name in agents,
             "function": name in self._plan.tools,
             "guardrail": name in self._plan.guardrails,
+            "mcp_tools": name in self._plan.mcp,
             "handoff": ends[0] in agents and ends[-1] in {*agents, "None"} and len(ends) == 2,
         }.get(span["type"], not name)
         error = span.get("error", "")

@@ -8,7 +8,7 @@ record that has it otherwise was not written by the driver.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agentrunproof.checker.binding import Release
@@ -85,10 +85,11 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, release: Release, *
         reject("RUN_ORDER", f"{run.where}: holds events that no scenario gives")
     end = kinds.index("run_finished")
     if end == len(kinds) - 1 and run.outcome == "timeout" and may_overrun:
-        main = [event for event in run.events if event["kind"] != "stream_event"]
+        main = _without_servers(event for event in run.events
+                                if event["kind"] != "stream_event")
         rest = kinds[:end][kinds.index("stream_event"):] if "stream_event" in kinds else []
     else:
-        main, rest = list(run.events[:end + 1]), kinds[end + 1:]
+        main, rest = _without_servers(run.events[:end + 1]), kinds[end + 1:]
         _check_ending(plan, run, main, release.shows_figures(plan))
     streamed = rest.count("stream_event")
     if rest[:streamed] != ["stream_event"] * streamed or not set(rest[streamed:]) <= set(_SPANS):
@@ -98,7 +99,23 @@ def _check_run(plan: Plan, seen: Observation, run: PhaseRun, release: Release, *
     if set(_SPANS) & {event["kind"] for event in main}:
         reject("RUN_ORDER", f"{run.where}: spans come last")
     _check_start(plan, seen, run, main, release)
+    _check_declared(plan.phase(run.phase), run)
     _check_outcome(plan, run, main)
+
+
+def _without_servers(events: Iterable[Event]) -> list[Event]:
+    """Whoever runs an agent or restores a state may ask servers for their tools."""
+    return [event for event in events if event["kind"] != "server_asked"]
+
+
+def _check_declared(phase: Phase, run: PhaseRun) -> None:
+    """What only a plan brings about: input on a state, and writes that fail."""
+    add = phase.resume.add if phase.resume is not None else None
+    staged = [list(event["items"]) for event in run.of("input_staged")]
+    if staged not in ([], [[{"role": "user", "content": add}]]):
+        reject("RUN_START", f"{run.where}: other input is staged than the declared one")
+    if len(run.of("session_failed")) > (phase.failing_write is not None):
+        reject("RUN_START", f"{run.where}: a write failed that the plan does not let fail")
 
 
 def _check_call(run: PhaseRun, kinds: list[str]) -> None:

@@ -29,7 +29,8 @@ _NEW_ITEM_TYPES = {
     "function_call": {"tool_call_item", "handoff_call_item", "tool_approval_item"},
     "function_call_output": {"tool_call_output_item", "handoff_output_item"},
     "reasoning": {"reasoning_item"},
-    "message": {"message_output_item"},
+    "web_search_call": {"tool_call_item"},
+    "message": {"message_output_item", "input_item"},
 }
 
 
@@ -63,7 +64,7 @@ class _Mode:
         self._sources = sources
         self._made = made
         self._announces_begun_calls = announces_begun_calls
-        self._invocations: Counter[str] = Counter()
+        self._invocations: Counter[tuple[str, str]] = Counter()
         self._errors = {} if plan.calls else error_patterns(plan)
 
     def check(self, run: PhaseRun) -> None:
@@ -91,8 +92,9 @@ class _Mode:
                     reject("TOOL_EVENTS_DIFFER", f"{run.where}: call {event['call']} ends "
                            "without having been started")
                 self._ended(run, event, *started)
+        cut_off = run.outcome == "timeout" or run.of("task_leaked")
         for event, outcome in running.values():
-            if outcome is not None and run.outcome != "timeout":
+            if outcome is not None and not cut_off:
                 reject("TOOL_EVENTS_DIFFER", f"{run.where}: call {event['call']} never ends")
 
     def _started(self, run: PhaseRun, event: Event, running: dict[Any, Any]
@@ -102,10 +104,18 @@ class _Mode:
         tool = self._plan.tools.get(name)
         if tool is None:
             reject("TOOL_UNKNOWN", f"{run.where}: the plan has no tool {name}")
+        if event["server"]:
+            server = self._plan.mcp.get(event["server"])
+            if server is None or name not in server.tools:
+                reject("TOOL_UNKNOWN", f"{run.where}: {event['server']} is no server with a tool "
+                       f"{name}")
+        elif name in self._plan.served:
+            reject("TOOL_UNKNOWN", f"{run.where}: {name} is a tool of an MCP server")
         item = self._sources.made_call(call, name)
         if item is None or (event["parent"], call, name) not in self._made:
             reject("CALL_UNKNOWN", f"{run.where}: no model made the call {call} of {name}")
-        if (item["arguments"] or "{}") != event["arguments"] and len(
+        # What reaches a server is the SDK's doing, and for a contract to judge.
+        if not event["server"] and (item["arguments"] or "{}") != event["arguments"] and len(
                 self._sources.calls[call]) == 1:
             reject("ARGUMENTS_DIFFER", f"{run.where}: call {call} has other arguments than the "
                    "model gave it")
@@ -116,8 +126,10 @@ class _Mode:
                        f"{event['parent']}, which does not run")
         if not tool.outcomes:
             return None
-        outcome = tool.outcomes[min(self._invocations[name], len(tool.outcomes) - 1)]
-        self._invocations[name] += 1
+        # Servers that have a tool of one name have each their own.
+        body = (event["server"], name)
+        outcome = tool.outcomes[min(self._invocations[body], len(tool.outcomes) - 1)]
+        self._invocations[body] += 1
         return outcome
 
     def _ended(self, run: PhaseRun, event: Event, started: Event,
@@ -135,6 +147,9 @@ class _Mode:
             if event["error"] != declared:
                 reject("TOOL_RESULT_DIFFERS", f"{run.where}: call {event['call']} failed with "
                        f"{event['error'].get('type')}, which the plan does not declare")
+            server = self._plan.mcp.get(started["server"])
+            if server is not None and server.fails_by == "result":
+                self._learn(event["call"], event["error"].get("message", ""))
             return
         template = outcome.returns if _failure(outcome) is None else None
         if template is None or outcome.cancel or outcome.hang:
@@ -142,7 +157,7 @@ class _Mode:
                    "plan declares none")
         self._check_output(run, event, template, declared_arguments(tool, started["arguments"]),
                            tool)
-        self._learn(event)
+        self._learn(event["call"], event["output"])
 
     def _check_output(self, run: PhaseRun, event: Event, template: str, given: dict[str, Any],
                       tool: Tool) -> None:
@@ -162,11 +177,11 @@ class _Mode:
         if tool.agent is not None and not self._sources.says(event["output"]):
             reject("TOOL_RESULT_DIFFERS", f"{run.where}: the result of call {event['call']} is "
                    f"no text that agent {tool.agent} can have given")
-        self._learn(event)
+        self._learn(event["call"], event["output"])
 
-    def _learn(self, event: Event) -> None:
-        self._sources.outputs.setdefault(event["call"], set()).add(event["output"])
-        self._sources.texts.add(event["output"])
+    def _learn(self, call: str, text: str) -> None:
+        self._sources.outputs.setdefault(call, set()).add(text)
+        self._sources.texts.add(text)
 
     def _check_items(self, run: PhaseRun) -> None:
         for item, announced in _items(run):

@@ -13,16 +13,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentrunproof.plan.items import (
+    block_text,
+    fallbacks,
     filtered,
     handoff_tool_name,
     item_text,
     model_item,
     phase_input,
+    replaced,
     script_items,
     session_items,
 )
 from agentrunproof.plan.model import Item as Declared
-from agentrunproof.plan.model import Plan
+from agentrunproof.plan.model import Plan, Tool
 
 Item = dict[str, Any]
 
@@ -30,7 +33,7 @@ _CALL, _OUTPUT, _REASONING = "function_call", "function_call_output", "reasoning
 
 #: Fields that carry an item's meaning; the others the SDK or a store may leave out.
 _MEANING = frozenset({"role", "content", "text", "call_id", "name", "arguments", "output",
-                      "summary", "refusal"})
+                      "summary", "refusal", "action"})
 
 
 class Sources:
@@ -69,6 +72,8 @@ class Sources:
             return True
         if item.get("type") == _OUTPUT:
             return self._explains_output(item)
+        if self.private and self.plan.run.on_invalid_output and item.get("id") == "__fake_id__":
+            return self.authored(item_text(item))  # a structure is covered in its parts in the plan
         return self._explains_history(item)
 
     def begins(self, item: Item) -> bool:
@@ -78,9 +83,11 @@ class Sources:
 
     def says(self, text: str) -> bool:
         """Whether a text is the plan's, a tool's, or of the SDK's own wording."""
-        if text in self.texts or self.authored(text):
+        if text in self.texts or block_text(text) in self.texts or self.authored(text):
             return True
-        return text.startswith("{") and any(_same_object(text, known) for known in self.texts)
+        return text.startswith("{") and any(
+            _same_object(text, known) or text == str({"type": "text", "text": known})
+            for known in self.texts)
 
     def authored(self, text: str) -> bool:
         """Whether the SDK may have written the text itself."""
@@ -90,7 +97,7 @@ class Sources:
         return self._authored is None or bool(self._authored.fullmatch(text))
 
     def _explains_output(self, item: Item) -> bool:
-        text, call = item.get("output"), item.get("call_id")
+        text, call = _told(item.get("output")), item.get("call_id")
         known = set(item) <= {"type", "call_id", "output", "id", "status"}
         return known and "id" not in item and item.get("status", "completed") == "completed" and (
             isinstance(text, str) and call in self.calls
@@ -102,10 +109,11 @@ class Sources:
         for item in self.calls[call]:
             tool = self.plan.tools.get(item["name"])
             if tool is not None:
-                if tool.failure_text is not None:
-                    yield tool.failure_text
+                yield from _words(tool)
                 for name in (*tool.input_guardrails, *tool.output_guardrails):
                     yield self.plan.tool_guardrails[name].message
+        if self.plan.run.tool_error_text is not None:
+            yield self.plan.run.tool_error_text
         for phase in self.plan.phases:
             for decision in phase.resume.decisions if phase.resume else ():
                 if decision.call == call and decision.message is not None:
@@ -137,8 +145,13 @@ def _declared_items(plan: Plan) -> Iterator[Item]:
                 yield from script_items(plan, phase, agent, n)
     for call in _nested_inputs(plan):
         yield {"role": "user", "content": call}
-    if plan.run.on_max_turns is not None:  # the SDK gives such a message this id
-        yield model_item(Declared(say=plan.run.on_max_turns), "") | {"id": "__fake_id__"}
+    for text in fallbacks(plan):  # the SDK gives such a message this id
+        yield model_item(Declared(say=text), "") | {"id": "__fake_id__"}
+    yield from replaced(plan.run.session_input, [])
+    added = [phase.resume.add for phase in plan.phases if phase.resume is not None]
+    for said in (plan.run.history_text, *added):
+        if said is not None:
+            yield {"role": "user", "content": said}
     if plan.run.input_filter is not None:
         yield from filtered(plan.run.input_filter, [], "")[0]
 
@@ -164,15 +177,23 @@ def _declared_texts(plan: Plan) -> Iterator[str]:
     yield ""
     for item in _declared_items(plan):
         yield item_text(item) if "content" in item else ""
+        if isinstance(item.get("content"), list):  # a release may take a part for the whole
+            yield from (part["text"] for part in item["content"] if "text" in part)
     for tool in plan.tools.values():
-        yield from (text for text in (tool.failure_text,) if text is not None)
+        yield from _words(tool)
     for guardrail in plan.tool_guardrails.values():
         yield guardrail.message
-    if plan.run.on_max_turns is not None:
-        yield plan.run.on_max_turns
+    yield from fallbacks(plan)
+    if plan.run.tool_error_text is not None:
+        yield plan.run.tool_error_text
     for phase in plan.phases:
         for decision in phase.resume.decisions if phase.resume else ():
             yield decision.message or ""
+
+
+def _words(tool: Tool) -> Iterator[str]:
+    """What a tool has the model told of its failures."""
+    yield from (text for text in (tool.failure_text, tool.timeout_text) if text is not None)
 
 
 def _key(item: Item) -> tuple[str, str]:
@@ -183,6 +204,14 @@ def _key(item: Item) -> tuple[str, str]:
     if kind == _REASONING:
         return str(kind), ""
     return str(item.get("role")), ""
+
+
+def _told(output: Any) -> Any:
+    """An output as the text that it tells; what an MCP server gave is a block with one."""
+    if isinstance(output, list) and len(output) == 1 and isinstance(output[0], dict) and (
+            output[0].keys() == {"type", "text"} and output[0]["type"] == "input_text"):
+        return output[0]["text"]
+    return block_text(output) if isinstance(output, str) else output
 
 
 def _reduced(value: Any, source: Any) -> bool:
@@ -198,7 +227,8 @@ def _reduced(value: Any, source: Any) -> bool:
 def _same_object(text: str, said: str) -> bool:
     """Whether a structured output, as compact JSON, is what a model said in any layout.
 
-    A number that the plan declares as ``number`` has become a float on the way.
+    A number that the plan declares as ``number`` has become a float on the way, and up to 0.17.7 a
+    text that is one was taken for it.
     """
     try:
         given, meant = json.loads(text), json.loads(said)
@@ -208,7 +238,12 @@ def _same_object(text: str, said: str) -> bool:
     return compact == text and isinstance(meant, dict) and _floats(given) == _floats(meant)
 
 
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
+
+
 def _floats(value: Any) -> Any:
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return ("number", float(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return ("number", float(value))
     if isinstance(value, dict):
@@ -224,7 +259,7 @@ def _authored(plan: Plan) -> re.Pattern[str]:
     Sources: ``agents/tool.py`` (``default_tool_error_function``, approval and timeout messages),
     ``agents/run_internal/turn_resolution.py``, ``agents/handoffs`` (transfer message).
     """
-    tools = _one_of(list(plan.tools))
+    tools, servers = _one_of(list(plan.tools)), _one_of(list(plan.mcp))
     scripted = {item["name"] for item in _declared_items(plan) if item.get("type") == _CALL}
     errors = [outcome.error for tool in plan.tools.values() for outcome in tool.outcomes
               if outcome.error is not None]
@@ -243,7 +278,10 @@ def _authored(plan: Plan) -> re.Pattern[str]:
         r" Error: [A-Z][^\n]*: line \d+ column \d+ \(char \d+\)",
         r"An error occurred while running the tool\. Please try again\."
         rf"( Error: ({_one_of(errors)}|Invalid JSON input for tool ({tools})(: .*)?"
-        rf"|Tool execution cancelled\.|{nested}))?",
+        rf"|Tool execution cancelled\.|{nested}"
+        rf"|Error invoking MCP tool ({tools})( on server '({servers})')?: ({_one_of(errors)})"
+        rf"|Failed to call tool '({tools})' on MCP server '({servers})': "
+        r"(tool execution was cancelled\.|missing required parameters: [^\n]*)))?",
     )), re.DOTALL)
 
 
@@ -267,6 +305,8 @@ def error_patterns(plan: Plan) -> dict[str, re.Pattern[str]]:
         "HandoffFailure": _one_of([h.error for h in plan.handoffs.values()
                                    if h.error is not None]),
         "HookFailure": _one_of([hook.message] if hook is not None else []),
+        "ServerFailure": _one_of([server.unlisted for server in plan.mcp.values()
+                                  if server.unlisted is not None]),
         "FilterFailure": _one_of([sieve.error] if sieve is not None and sieve.error else []),
         "ScriptExhausted": rf"the script of agent ({agents}) holds no further turn",
         "NotPaused": rf"phase ({phases}) left no (paused state|history to follow)",

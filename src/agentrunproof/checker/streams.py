@@ -22,9 +22,9 @@ _PIECE = 12  # characters of a delta, as in sdk.wire
 
 #: Kinds of items that each run item event may bring.
 _BRINGS = {
-    "message_output_created": "message", "tool_called": "function_call",
-    "tool_output": "function_call_output", "handoff_requested": "function_call",
-    "handoff_occured": "function_call_output", "reasoning_item_created": "reasoning",
+    "message_output_created": ("message",), "tool_called": ("function_call", "web_search_call"),
+    "tool_output": ("function_call_output",), "handoff_requested": ("function_call",),
+    "handoff_occured": ("function_call_output",), "reasoning_item_created": ("reasoning",),
 }
 
 
@@ -53,7 +53,7 @@ def _check_event(plan: Plan, run: PhaseRun, event: Event, certified: bool) -> No
     if kind == "agent" and (event["name"] not in plan.agents or item is not None):
         reject("STREAM_DIFFERS", f"{run.where}: the stream goes to no agent {event['name']}")
     if kind == "item" and certified and (
-            item is None or _BRINGS.get(event["name"]) != item.get("type", "message")):
+            item is None or item.get("type", "message") not in _BRINGS.get(event["name"], ())):
         reject("STREAM_DIFFERS", f"{run.where}: {event['name']} brings something else")
 
 

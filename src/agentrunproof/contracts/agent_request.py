@@ -2,12 +2,16 @@
 
 "instructions: The instructions for the agent. Will be used as the system prompt when this agent
 is invoked. Can either be a string, or a function that dynamically generates instructions for the
-agent"; "tools: A list of tools that the agent can use"; "handoffs: Handoffs are sub-agents that
-the agent can delegate to" (https://openai.github.io/openai-agents-python/ref/agent/). See also
-openai-agents-python#3942.
+agent"; "tools: A list of tools that the agent can use"; "mcp_servers: ... Every time the agent
+runs, it will include tools from these servers in the list of available tools"; "handoffs: Handoffs
+are sub-agents that the agent can delegate to"
+(https://openai.github.io/openai-agents-python/ref/agent/). See also openai-agents-python#3942.
 
-Tools that are disabled are not offered, one that is enabled up to a gate may be. Instructions of
-foreign Python are not judged.
+Of an MCP server those tools are its agent's that the filter leaves. Of several tools and handoffs
+of one name only one is offered: "The default, warn, logs an actionable warning and exposes only the
+current dispatch winner" (https://openai.github.io/openai-agents-python/running_agents/#run-config),
+a handoff if there is any. Tools that are disabled are not offered, one that is enabled up to a gate
+may be. Instructions of foreign Python are not judged.
 """
 
 from __future__ import annotations
@@ -34,11 +38,18 @@ def _judge(plan: Plan, run: PhaseRun, event: Event) -> Iterator[Violation | Unob
     if event["instructions"] != due and not due.startswith("python:"):
         yield Violation("INSTRUCTIONS_DIFFER", run.where,
                         f"the model of {name} is told {event['instructions']!r}, not {due!r}")
-    fading = {tool for tool in agent.tools if plan.tools[tool].enabled_until is not None}
+    has = plan.tools_of(name)
+    fading = {tool for tool in has if plan.tools[tool].enabled_until is not None}
+    transfers = handoff_tools(plan, name)
+    named = dict(zip(transfers, map(plan.handoffs.get, agent.handoffs), strict=False))
+    fading |= {tool for tool, handoff in named.items() if handoff and handoff.enabled_until}
     for code, field, offered in (
-            ("TOOLS_DIFFER", "tools", [tool for tool in agent.tools if plan.tools[tool].enabled]),
-            ("HANDOFFS_DIFFER", "handoffs", list(handoff_tools(plan, name)))):
-        if sorted({*event[field]} - fading) != sorted({*offered} - fading):
+            ("TOOLS_DIFFER", "tools", [tool for tool in has if plan.tools[tool].enabled
+                                       and tool not in transfers]),
+            ("HANDOFFS_DIFFER", "handoffs", [tool for tool, handoff in named.items()
+                                             if handoff is None or handoff.enabled])):
+        if sorted({*event[field]} - fading) != sorted({*offered} - fading) or (
+                len(event[field]) > len({*event[field]})):
             yield Violation(code, run.where, f"the model of {name} is offered the {field} "
                             f"{words(event[field])}, declared are {words(offered)}")
 

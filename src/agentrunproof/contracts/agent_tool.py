@@ -8,9 +8,10 @@ final output is used." (https://openai.github.io/openai-agents-python/ref/agent/
 openai-agents-python#2112)
 
 So what happens inside is no part of the outer stream; that it is no part of the outer result and
-session either is the promise of `new_items` and `session_persistence`. An answer that calls a tool,
-is empty or of a structured type is not compared, nor one that a guardrail or a failing hook may
-have kept from becoming the final output.
+session either is the promise of `new_items` and `session_persistence`. The final output of an agent
+that stops at its only call is what the tool gave. An answer that is empty or of a structured type
+is not compared, nor one that a guardrail or a failing hook may have kept from becoming the final
+output.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, words
+from agentrunproof.contracts.reading import Item, message_text, words
 from agentrunproof.plan.items import item_text
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
@@ -73,10 +74,9 @@ def _output(plan: Plan, run: PhaseRun, asked: Event, lane: str) -> Found:
     answers = [event for event in run.of("model_responded") if event["parent"] == lane]
     gave = [event for event in run.of("tool_finished")
             if (event["parent"], event["call"]) == (asked["parent"], asked["call"])]
-    if not answers or not gave or not _plain(plan, answers[-1]) or _failed(plan, run, lane):
+    if not answers or not gave or _failed(plan, run, lane):
         return
-    said = [item_text(item) for item in answers[-1]["output"] if item.get("type") == "message"]
-    final = "".join(said[-1:])
+    final = _final(plan, run, answers[-1], lane)
     if final and gave[-1]["output"] != final:
         yield Violation("AGENT_TOOL_OUTPUT_DIFFERS", run.where, f"{asked['tool']} gave "
                         f"{gave[-1]['output']!r}, the final output of its agent is {final!r}")
@@ -86,14 +86,25 @@ def _failed(plan: Plan, run: PhaseRun, lane: str) -> bool:
     """Whether a nested run had an answer, and may have been refused it: a failure is told."""
     checks = [event for event in run.of("guardrail_checked") if event["parent"] == lane]
     return plan.run.hook_error is not None or any(
-        check["tripped"] or check["error"] for check in checks)
+        check["tripped"] or check["error"] or check["behavior"] not in ("", "allow")
+        for check in checks)
 
 
-def _plain(plan: Plan, answer: Event) -> bool:
-    """Whether an answer is the final output of an agent that gives text."""
+def _final(plan: Plan, run: PhaseRun, answer: Event, lane: str) -> str | None:
+    """The final output of an agent that gives text, if its answer is one that ends its run."""
     agent = plan.agents.get(answer["agent"])
-    asks = any(item.get("type") == "function_call" for item in answer["output"])
-    return agent is not None and agent.output_type is None and not asks
+    if agent is None or agent.output_type is not None:
+        return None
+    calls = [item for item in answer["output"] if item.get("type") == "function_call"]
+    if not calls:
+        said = [message_text(item) for item in answer["output"] if item.get("type") == "message"]
+        return said[-1] if said else None
+    (call, *others) = (str(item.get("call_id")) for item in calls)
+    stops = agent.tool_use_behavior == "stop_on_first_tool" or (
+        calls[0].get("name") in agent.stop_at_tools)
+    gave = [event["output"] for event in run.of("tool_finished")
+            if (event["parent"], event["call"]) == (lane, call)]
+    return gave[0] if stops and len(gave) == 1 and not others else None
 
 
 def _leaked(run: PhaseRun) -> set[str]:

@@ -42,6 +42,11 @@ def calls(runs: Iterable[PhaseRun]) -> list[Call]:
             for item in event["output"] if item.get("type") == "function_call"]
 
 
+def calls_made(runs: Iterable[PhaseRun]) -> Counter[tuple[str, str]]:
+    """How often the models made each call, by (parent, call id)."""
+    return Counter(call.key for call in calls(runs))
+
+
 def plain_calls(plan: Plan, seen: Observation, runs: Iterable[PhaseRun]) -> list[Call]:
     """Those of the calls whose id stands for nothing else in their mode, handoffs left out.
 
@@ -66,8 +71,7 @@ def _given(plan: Plan) -> Iterator[Item]:
 
 def offered(plan: Plan, call: Call) -> Tool | None:
     """The tool that a call names, if its agent has it and it is never disabled."""
-    agent = plan.agents.get(call.agent)
-    if agent is None or call.name not in agent.tools:
+    if call.name not in plan.tools_of(call.agent):
         return None
     tool = plan.tools[call.name]
     return tool if tool.enabled and tool.enabled_until is None else None
@@ -93,6 +97,11 @@ def is_object(arguments: str) -> bool:
         return isinstance(json.loads(arguments or "{}"), dict)
     except ValueError:
         return False
+
+
+def speaks_of_error(text: str) -> bool:
+    """Whether a text of the SDK's own says that something failed; a digest may."""
+    return "error" in text.lower() or text.startswith("sha256:")
 
 
 def tells_all(plan: Plan, run: PhaseRun) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import is_object
-from agentrunproof.contracts.reading import finished_calls, turns_seen, words
+from agentrunproof.contracts.reading import finished_calls, lineage, stream_name, turns_seen, words
 from agentrunproof.plan.model import Cancel, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -31,13 +31,13 @@ def _violations(plan: Plan, seen: Observation) -> Found:
                 yield Violation("EVENT_AFTER_CANCEL", run.where, f"{left} event(s) were delivered "
                                 "after the stream had been cancelled at once")
         else:
-            yield from _finished(plan, run, turns_seen(run, cancel) or 0)
+            yield from _finished(plan, seen, run, turns_seen(run, cancel) or 0)
 
 
 def _cancelled(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, Cancel]]:
     for run in seen.in_mode("run_streamed"):
         cancel = plan.phase(run.phase).cancel
-        if cancel is not None and run.outcome == "cancelled":
+        if cancel is not None and cancel.mode != "task" and run.outcome == "cancelled":
             yield run, cancel
 
 
@@ -45,8 +45,7 @@ def _after(run: PhaseRun, cancel: Cancel) -> int:
     """How many events the consumer was given after the one at which it cancelled."""
     total = reached = seen = 0
     for event in run.of("stream_event"):
-        name = "agent_updated_stream_event" if event["type"] == "agent" else event["name"]
-        if name == cancel.when and not reached:
+        if stream_name(event) == cancel.when and not reached:
             if seen + event["count"] >= cancel.count:
                 reached = total + cancel.count - seen
             seen += event["count"]
@@ -54,7 +53,7 @@ def _after(run: PhaseRun, cancel: Cancel) -> int:
     return total - reached if reached else 0
 
 
-def _finished(plan: Plan, run: PhaseRun, begun: int) -> Found:
+def _finished(plan: Plan, seen: Observation, run: PhaseRun, begun: int) -> Found:
     """What was to be done in the turns that had begun when the consumer cancelled."""
     answers = [event for event in run.of("model_responded") if not event["parent"]]
     ended = {event["call"] for event in run.of("tool_finished", "tool_failed", "tool_cancelled")
@@ -73,7 +72,7 @@ def _finished(plan: Plan, run: PhaseRun, begun: int) -> Found:
             yield Violation("TURN_NOT_SAVED", run.where, f"the output of {words(lost)} is not in "
                             "the session of a stream that was to finish its turn")
     usage = run.last("usage")
-    requests = len(run.of("model_responded"))
+    requests = sum(len(part.of("model_responded")) for part in lineage(plan, seen, run))
     if usage is not None and usage["requests"] != requests:
         yield Violation("TURN_NOT_COUNTED", run.where, f"{usage['requests']} requests are counted, "
                         f"{requests} were answered before the stream stopped")
@@ -82,7 +81,7 @@ def _finished(plan: Plan, run: PhaseRun, begun: int) -> Found:
 def _due(plan: Plan, answer: Event) -> list[str]:
     """Calls of an answer whose tool must have ended with the turn."""
     due = []
-    offered = plan.agents[answer["agent"]].tools if answer["agent"] in plan.agents else ()
+    offered = plan.tools_of(answer["agent"])
     for item in answer["output"]:
         tool = plan.tools[item["name"]] if item.get("name") in offered else None
         if tool is not None and tool.enabled and is_object(str(item.get("arguments"))) and not (

@@ -6,7 +6,9 @@ pending tool calls, saves session state properly, tracks usage accurately, stops
 turn begins" (https://openai.github.io/openai-agents-python/ref/result/, RunResultStreaming.cancel;
 openai-agents-python#4130)
 
-The current turn is the one whose response the consumer has last seen begin.
+The current turn is the one whose response the consumer has last seen begin. Where it is the
+consumer's own task that is cancelled, which the stream must pass on to the run, one more may have
+begun of which the consumer had not been told yet.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
         if cancel is None or run.outcome == "timeout":
             continue
         begun = turns_seen(run, cancel)
+        untold = 1 if cancel.mode == "task" else 0
         called = sum(1 for event in run.of("model_called") if not event["parent"])
-        if begun is not None and called > begun:
+        if begun is not None and called > begun + untold:
             yield Violation("TURN_AFTER_CANCEL", run.where, f"the consumer cancelled in turn "
                             f"{begun}, the model was called {called} times")
 

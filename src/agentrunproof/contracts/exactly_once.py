@@ -21,7 +21,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, calls_made, decided, lineage
+from agentrunproof.contracts.calls import calls_made
+from agentrunproof.contracts.reading import (
+    Item,
+    decided,
+    handoff_tools,
+    lineage,
+)
 from agentrunproof.plan.model import Plan, Tool
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -124,8 +130,8 @@ def _is_agent(plan: Plan, tool: str) -> bool:
 def _due(plan: Plan, agent: str, item: Item) -> bool:
     """Whether a model output is a call that must reach a declared tool's body."""
     name = item.get("name")
-    offered = plan.agents[agent].tools if agent in plan.agents else ()
-    if item.get("type") != "function_call" or name not in offered:
+    if item.get("type") != "function_call" or name not in plan.tools_of(agent) or (
+            name in handoff_tools(plan, agent)):
         return False
     tool = plan.tools[name]
     return (tool.enabled and tool.enabled_until is None and tool.python is None

@@ -8,10 +8,10 @@ model, a guardrail, a hook, a filter or the callback of a handoff no other end i
 issues where the failure was lost or its place taken: openai-agents-python#2131, #2758, #3281, and
 with a cancellation from within #2762.
 
-The SDK wraps what a tool raised in a ``UserError`` that tells its message. A failure that is no
-``Exception`` may end the run under its own name. Where several things failed, any of them may be
-raised. Judged are failures of the outermost run, of a hook in the first phase that meets it. A
-model that is tried again fails with the last try.
+The SDK wraps what a tool raised in an exception of its own that tells its message. A failure that
+is no ``Exception`` may end the run under its own name. Where several things failed, any of them may
+be raised. Judged are failures of the outermost run, of a hook in the first phase that meets it, and
+of an MCP server that is asked for its tools. A model that is tried again fails with the last try.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT, handoffs_of, words
+from agentrunproof.contracts.model_timeout import timeout
+from agentrunproof.contracts.reading import CUT_SHORT, FAILURE_TYPES, handoffs_of, words
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
 Found = Iterator[Violation | Unobserved]
 Failure = dict[str, Any]
-
-_WRAPPED = "UserError"
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
@@ -49,9 +48,12 @@ def _failed(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, list[Fail
     for mode in seen.modes:
         heard: set[str] = set()
         for run in seen.in_mode(mode):
-            failures = [*_models(run), *_checks(run), *_tools(plan, run), *_handoffs(plan, run)]
-            failures += [event["error"] for event in _outermost(run, "input_filtered")
+            failures = [*_models(plan, run), *_checks(run), *_tools(plan, run),
+                        *_handoffs(plan, run)]
+            failures += [event["error"] for event in _outermost(
+                run, "input_filtered", "server_asked")
                          if event["error"]]
+            failures += [event["error"] for event in run.of("session_failed")]
             for event in run.of("hook"):
                 if event["scope"] == "run" and event["on"] not in heard:
                     heard.add(event["on"])
@@ -73,10 +75,14 @@ def _outermost(run: PhaseRun, *kinds: str) -> list[Event]:
     return [event for event in run.of(*kinds) if not event["parent"]]
 
 
-def _models(run: PhaseRun) -> list[Failure]:
-    """The failure of the last model call to end, if it failed."""
+def _models(plan: Plan, run: PhaseRun) -> list[Failure]:
+    """The failure of the last model call to end, if it failed.
+
+    One that is stopped at its timeout is cancelled, which the run raises as a timeout.
+    """
     return [event["error"] for event in _outermost(run, "model_responded", "model_failed")[-1:]
-            if event["kind"] == "model_failed"]
+            if event["kind"] == "model_failed" and not (
+                event["error"].get("type") == "CancelledError" and timeout(plan, event["agent"]))]
 
 
 def _checks(run: PhaseRun) -> list[Failure]:
@@ -105,7 +111,7 @@ def _tells(raised: Failure, failure: Failure) -> bool:
         return str(raised.get("message", "")) == message
     told = str(raised.get("message", ""))
     # In a private record both are digests, and no digest tells another.
-    return raised.get("type") == _WRAPPED and (message in told or told.startswith("sha256:"))
+    return raised.get("type") in FAILURE_TYPES and (message in told or told.startswith("sha256:"))
 
 
 def _tripped(run: PhaseRun) -> bool:

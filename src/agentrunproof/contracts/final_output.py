@@ -11,8 +11,12 @@ calls or in its direct output, especially if a specific output_type is defined."
 (https://openai.github.io/openai-agents-python/running_agents/#exceptions)
 
 Judged by the last message of the last answer, if that answer calls nothing and refuses nothing. A
-JSON value is unfit if it is no object or lacks a declared field; whether a field of another type
-can be turned into the declared one is the validator's matter.
+JSON value is unfit if it is no object or lacks a declared field, and under a strict schema also if
+a field is of another type: the model was told the schema, and "validate_json: Validate a JSON
+string against the output type. You must return the validated object, or raise a ModelBehaviorError
+if the JSON is invalid" (https://openai.github.io/openai-agents-python/ref/agent_output/). Under a
+lenient one, whether it can be turned into the declared type is the validator's matter. What a
+handler supplies for an unfit one is judged by error_fallback.
 """
 
 from __future__ import annotations
@@ -22,8 +26,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, lineage
-from agentrunproof.plan.items import item_text, of_type
+from agentrunproof.contracts.reading import Item, lineage, message_text
+from agentrunproof.plan.items import of_type
 from agentrunproof.plan.model import OutputType, Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -42,7 +46,8 @@ def _said(plan: Plan, seen: Observation, run: PhaseRun) -> tuple[str, str] | Non
                   for part in item.get("content") or ())
     if not messages or refused or any(item.get("type") == "function_call" for item in items):
         return None
-    return answers[-1]["agent"], item_text(messages[-1])
+    text = message_text(messages[-1])
+    return None if text is None else (answers[-1]["agent"], text)
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
@@ -58,22 +63,23 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         agent, text = said
         declared = plan.agents[agent].output_type
         if declared is not None:
-            yield from _structured(plan.types[declared], run, text)
+            yield from _structured(plan.types[declared], run, text,
+                                   plan.run.on_invalid_output is not None)
         elif run.outcome == "completed" and result is not None and (
                 result["final_output"] != text):
             yield Violation("NOT_WHAT_WAS_SAID", run.where, f"the final output is "
                             f"{result['final_output']!r}, {agent} said {text!r}")
 
 
-def _structured(declared: OutputType, run: PhaseRun, text: str) -> Found:
+def _structured(declared: OutputType, run: PhaseRun, text: str, handled: bool) -> Found:
     given = _object(text)
     result, raised = run.last("result"), run.last("raised")
-    if given is None or not declared.fields.keys() <= given.keys():
-        if run.outcome == "completed":
+    if given is None or is_unfit(declared, text):
+        if run.outcome == "completed" and not handled:
             yield Violation("UNFIT_ACCEPTED", run.where, f"{text!r} is not of the declared type, "
                             "and the run completed with it")
         return
-    if not all(of_type(field.type, given[name]) for name, field in declared.fields.items()):
+    if not _fits(declared, given):
         return
     if raised is not None and raised["error"].get("type") == "ModelBehaviorError":
         yield Violation("FIT_REFUSED", run.where, f"{text!r} is of the declared type, and was "
@@ -83,6 +89,17 @@ def _structured(declared: OutputType, run: PhaseRun, text: str) -> Found:
         if held is None or any(held.get(name) != given[name] for name in declared.fields):
             yield Violation("NOT_WHAT_WAS_SAID", run.where, f"the final output is "
                             f"{result['final_output']!r}, the model gave {text!r}")
+
+
+def is_unfit(declared: OutputType, text: str) -> bool:
+    """Whether a text is beyond doubt not of the declared type."""
+    given = _object(text)
+    return given is None or not (_fits(declared, given) if declared.strict
+                                 else declared.fields.keys() <= given.keys())
+
+
+def _fits(declared: OutputType, given: dict[str, Any]) -> bool:
+    return all(of_type(field.type, given.get(name)) for name, field in declared.fields.items())
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -12,6 +12,9 @@ become orphaned", so they and the tools are told and not forwarded (agents.hando
 openai-agents-python#2508), and what was said stands there once (#3320, #3823). A text that the
 record does not show in clear is not looked for.
 
+"handoff_history_mapper: When supplied, the function's return value is used as the exact input
+history." (https://openai.github.io/openai-agents-python/ref/run_config/)
+
 "on_handoff: A function that runs when the handoff is invoked"; "input_type: the type of the input
 to the handoff. If provided, the input will be validated against this type."
 (https://openai.github.io/openai-agents-python/ref/handoffs/; openai-agents-python#3211, #3724)
@@ -104,6 +107,12 @@ def _nested(plan: Plan, run: PhaseRun, taken: list[Turn], after: Turn) -> Found:
     if server_keeps(plan) or target != after.agent or (
             not rewrites(plan, taken[-1].agent, target)[1]):
         return
+    if plan.run.history_text is not None:
+        if essences(after.input) != [(f"user:{plan.run.history_text}",)]:
+            yield Violation("HANDOFF_MAPPER_IGNORED", run.where, f"{target} sees "
+                            f"{words(said[0] for said in essences(after.input))}, the mapper gave "
+                            f"{plan.run.history_text!r}")
+        return
     raw = [item for item in after.input if item.get("type") in (*_TOOL_ITEMS, "reasoning")]
     if raw:
         yield Violation("HANDOFF_NESTING_IGNORED", run.where, f"{target} sees "
@@ -117,14 +126,22 @@ def _nested(plan: Plan, run: PhaseRun, taken: list[Turn], after: Turn) -> Found:
     outputs = {item.get("call_id"): item for turn in taken for item in turn.input
                if "output" in item}
     everything = "\n".join(map(_whole_text, [*said, *outputs.values()]))
-    for text in dict.fromkeys(item_text(item) for item in said
-                              if item.get("type", "message") == "message"):
+    for text in dict.fromkeys(text for item in said if item.get("type", "message") == "message"
+                              for text in _part_texts(item)):
         held, due = _occurrences(given, text), everything.count(text)
         if text and not held:
             yield Violation("HANDOFF_HISTORY_LOST", run.where, f"{target} is not told {text!r}")
         elif " " in text and held > due:  # a single word may well be the SDK's own
             yield Violation("HANDOFF_ITEM_REPEATED", run.where,
                             f"{target} is told {text!r} {held} times")
+
+
+def _part_texts(item: Item) -> list[str]:
+    """What a message says, part by part; a summary may tell several parts one by one."""
+    content = item.get("content")
+    parts = content if isinstance(content, list) else [content]
+    return [item_text({"content": part if isinstance(part, str) else [part]}) for part in parts
+            if isinstance(part, str | dict)]
 
 
 def _whole_text(item: Item) -> str:
@@ -202,6 +219,7 @@ CONTRACT = Contract(
         "HANDOFF_TO_WRONG_AGENT": "another agent went on than the one handed to",
         "HANDOFF_HISTORY_LOST": "the next agent does not see an item of the conversation",
         "HANDOFF_FILTER_IGNORED": "the next agent sees tool items that the filter removes",
+        "HANDOFF_MAPPER_IGNORED": "the next agent sees another history than the mapper gave",
         "HANDOFF_NESTING_IGNORED": "the next agent sees raw tool or reasoning items beside the "
                                    "summary of them",
         "HANDOFF_ITEM_REPEATED": "the next agent is told a message more often than it was said",

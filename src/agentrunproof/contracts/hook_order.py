@@ -11,7 +11,8 @@ Hooks of the run and of the agent (`scope`) are judged each for themselves. A ne
 pauses goes on without a second on_tool_start, so tool hooks are counted over the paused runs that a
 run continues. Hooks that the release does not have are not due: those around the model came with
 0.2.9, and a run says which it cannot hear. On resuming it is not promised when the agent's start
-hook comes. A run that a failing hook or a cancellation cut short is not judged.
+hook comes. A run that a failing hook or a cancellation cut short is not judged, but for this: a
+tool whose on_tool_start failed is not invoked.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT, calls_made, lineage, races, retries
+from agentrunproof.contracts.calls import calls_made
+from agentrunproof.contracts.reading import CUT_SHORT, lineage, races, retries
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -33,6 +35,8 @@ _LLM = {"on_llm_start": "model_called", "on_llm_end": "model_responded"}
 def _violations(plan: Plan, seen: Observation) -> Found:
     for run in seen.runs:
         failed = plan.run.hook_error is not None and run.outcome == "raised"
+        if failed:
+            yield from _invoked(plan, run)
         if failed or run.outcome in CUT_SHORT or races(plan, run):
             continue
         for scope in _SCOPES[plan.run.hooks]:
@@ -41,6 +45,19 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             yield from _handoffs(run, scope)
             yield from _agent_starts(plan, run, scope)
             yield from _agent_ends(run, scope)
+
+
+def _invoked(plan: Plan, run: PhaseRun) -> Found:
+    """No tool is started whose on_tool_start of the run is what failed."""
+    error, raised = plan.run.hook_error, run.last("raised")
+    starts = _hooks(run, "run", "on_tool_start")
+    if error is None or error.on != "on_tool_start" or not starts or raised is None or (
+            error.message not in str(raised["error"].get("message"))):
+        return
+    failed = starts[0]["parent"], starts[0]["call"]
+    if any((event["parent"], event["call"]) == failed for event in run.of("tool_started")):
+        yield Violation("HOOK_OUT_OF_ORDER", run.where, f"the tool of call {failed[1]} was "
+                        "started, and the hook before it failed")
 
 
 def _hooks(run: PhaseRun, scope: str, *names: str) -> list[Event]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import lineage
+from agentrunproof.plan.items import block_text
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -60,7 +61,7 @@ def _of_tool(run: PhaseRun, hook: Event, agent: str, tool: str) -> Found:
                         f"{what} is told the tool {hook['tool']}, {tool} was called")
     if hook["on"] == "on_tool_end":
         gave = _gave(run, hook)
-        if gave is not None and hook["output"] != gave:
+        if gave is not None and block_text(hook["output"]) != block_text(gave):
             yield Violation("HOOK_RESULT_DIFFERS", run.where,
                             f"{what} is told {hook['output']!r}, the tool gave {gave!r}")
 

@@ -7,7 +7,8 @@ append new user inputs each time."
 (https://openai.github.io/openai-agents-python/results/#inputs-for-the-next-turn)
 
 A resumed run's original input is that of the run which paused first. What a session gave may stand
-before it. Where a handoff rewrites the history, by filter or by nesting, nothing is judged.
+before it. Where a handoff rewrites the history, by filter or by nesting, or a callback joins it
+with the input, nothing is judged.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def _judged(plan: Plan, seen: Observation
         result, started = run.last("result"), runs[0].last("run_started")
         rewritten = any(any(rewrites(plan, event["from"], event["to"]))
                         for other in runs for event in other.of("handoff"))
+        rewritten = rewritten or plan.run.session_input is not None
         if result is not None and started is not None and not rewritten and (
                 run.outcome in ("completed", "interrupted")):
             yield run, list(started["input"]), new_items(result) or [], list(result["history"])

@@ -6,8 +6,8 @@ include_in_history=False when you do not want the fallback output appended to co
 (https://openai.github.io/openai-agents-python/running_agents/#error-handlers;
 openai-agents-python#4160)
 
-That the handler is asked at all is max_turns' matter. Our handlers leave `include_in_history` as it
-is, so the fallback is appended.
+That the handler is asked at all is max_turns' matter, and what stands in a session is
+session_persistence's.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import lineage, new_items, retries
 from agentrunproof.plan.items import label
 from agentrunproof.plan.model import Plan
+from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
 
@@ -53,9 +54,14 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
         elif not ran_out and final == fallback and not _answered(run, fallback):
             yield Violation("FALLBACK_EARLY", run.where, "the final output is the handler's, and "
                             "turns had not run out")
-        elif ran_out and f"assistant:{fallback}" not in map(label, new_items(result) or ()):
-            yield Violation("FALLBACK_NOT_APPENDED", run.where, "the handler's output is not "
-                            "among the new items")
+        elif ran_out and plan.run.fallback_in_history != _appended(result, fallback):
+            code = "FALLBACK_NOT_APPENDED" if plan.run.fallback_in_history else "FALLBACK_APPENDED"
+            yield Violation(code, run.where, f"the handler's output is "
+                            f"{'not ' * plan.run.fallback_in_history}among the new items")
+
+
+def _appended(result: Event, fallback: str | None) -> bool:
+    return f"assistant:{fallback}" in map(label, new_items(result) or ())
 
 
 def _answered(run: PhaseRun, fallback: str | None) -> bool:
@@ -72,6 +78,7 @@ CONTRACT = Contract(
         "FALLBACK_NOT_GIVEN": "turns ran out, and the final output is not the handler's",
         "FALLBACK_EARLY": "the final output is the handler's, though turns had not run out",
         "FALLBACK_NOT_APPENDED": "the handler's output is not appended to the history",
+        "FALLBACK_APPENDED": "the handler's output is appended, which it is not to be",
     },
     applies=lambda plan, seen: any(_ended(plan, seen)),
     violations=_violations,

@@ -7,6 +7,9 @@ openai-agents-python#3857, #3931.
 
 A plan's policy allows every retry, so each is due. The Runner does not try again what was
 cancelled, nor a stream of which the consumer may have seen something; nothing is due there.
+"Stateful follow-up requests using previous_response_id or conversation_id fail closed when replay
+safety is unknown" (https://openai.github.io/openai-agents-python/models/#safety-boundaries),
+which it is here: no model of a plan says that it may be asked again.
 """
 
 from __future__ import annotations
@@ -54,6 +57,11 @@ def _attempts(run: PhaseRun) -> Iterator[tuple[list[Event], Event | None]]:
 def _judge(plan: Plan, run: PhaseRun, tries: list[Event], error: Event | None) -> Found:
     allowed, made = plan.run.retries or 0, len(tries) - 1
     agent = tries[0]["agent"]
+    if _stateful(tries[0]):
+        if made:
+            yield Violation("RETRY_UNSAFE", run.where, f"a model call of {agent} that goes on from "
+                            f"what the server keeps was tried again {made} times")
+        return
     if made > allowed:
         yield Violation("RETRY_TOO_OFTEN", run.where, f"a model call of {agent} was tried again "
                         f"{made} times, {allowed} are allowed")
@@ -64,6 +72,11 @@ def _judge(plan: Plan, run: PhaseRun, tries: list[Event], error: Event | None) -
         if _asked(again) != _asked(tries[0]):
             yield Violation("RETRY_DIFFERS", run.where, f"a model call of {agent} was tried again "
                             "with another request")
+
+
+def _stateful(event: Event) -> bool:
+    """Whether the server may have taken in what a failed call sent."""
+    return bool(event["previous_response_id"] or event["conversation_id"])
 
 
 def _asked(event: Event) -> object:
@@ -86,6 +99,7 @@ CONTRACT = Contract(
     codes={
         "RETRY_TOO_OFTEN": "a failed model call was tried again more often than allowed",
         "RETRY_MISSING": "a run gave up on a failed model call before the last allowed retry",
+        "RETRY_UNSAFE": "a failed call of which the server may have kept something was repeated",
         "RETRY_DIFFERS": "a retry asked the model something else than the failed call",
     },
     applies=lambda plan, seen: plan.run.retries is not None and any(

@@ -23,7 +23,7 @@ from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 from agentrunproof.shape import encode
 
-_DECIMALS = ("temperature", "top_p")
+_DECIMALS = ("temperature", "top_p", "timeout")
 
 
 def _asked(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, Event, dict[str, Any]]]:

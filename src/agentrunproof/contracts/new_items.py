@@ -11,7 +11,8 @@ whose run caused this item to be generated."
 
 Held against what the models answered. Outputs of calls are judged for their kind only, how many
 there must be is tool_linkage's matter. A handoff's filter may take items away
-(``HandoffInputData.new_items``), and then only what is left is judged.
+(``HandoffInputData.new_items``), and then only what is left is judged. What an error handler
+supplies and what was staged on a state may stand among them.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ from agentrunproof.contracts.reading import (
     essence,
     essences,
     handoff_tools,
+    is_covered,
     lineage,
     rewrites,
+    staged,
     words,
 )
+from agentrunproof.plan.items import fallbacks
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -37,6 +41,7 @@ Found = Iterator[Violation | Unobserved]
 Said = tuple[str, ...]
 
 _TYPES = {"message": "message_output_item", "reasoning": "reasoning_item",
+          "web_search_call": "tool_call_item",
           "function_call": "tool_call_item", "function_call_output": "tool_call_output_item"}
 _HANDOFF_TYPES = {"function_call": "handoff_call_item",
                   "function_call_output": "handoff_output_item"}
@@ -61,8 +66,10 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         made = [essence(item) for event in answers for item in event["output"]]
         held = essences(entry["item"] for entry in entries
                         if entry["item"].get("type") != "function_call_output")
-        fallback = f"assistant:{plan.run.on_max_turns}"
-        added = [said for said in Counter(held) - Counter(made) if said != (fallback,)]
+        stood: set[Said] = {(f"assistant:{text}",) for text in fallbacks(plan)}
+        stood |= {said for other in runs for said in essences(staged(other))}
+        added = [said for said in Counter(held) - Counter(made) if said not in stood
+                 and not (plan.run.on_invalid_output and is_covered(said[0]))]
         lost = Counter(made) - Counter(held)
         if added:
             yield Violation("ITEM_FOREIGN", run.where, f"the result holds "

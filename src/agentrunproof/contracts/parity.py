@@ -29,8 +29,21 @@ def _error_data(run: PhaseRun) -> Any:
 
 
 def _model_calls(run: PhaseRun) -> Any:
-    return [{name: value for name, value in event.items() if name != "streamed"}
+    """Calls and answers; whether a message given says its text as such or as a part is the same."""
+    return [{name: [_told(item) for item in value] if name == "input" else value
+             for name, value in event.items() if name != "streamed"}
             for event in run.of("model_called", "model_responded", "model_failed")]
+
+
+def _told(item: Any) -> Any:
+    if not isinstance(item, dict) or "role" not in item:
+        return item
+    told = {name: value for name, value in item.items() if (name, value) != ("status", "completed")}
+    parts = told.get("content")
+    if isinstance(parts, list) and all(isinstance(part, dict) and "text" in part
+                                       for part in parts):
+        told["content"] = "".join(str(part["text"]) for part in parts)
+    return told
 
 
 def _tools(run: PhaseRun) -> Any:
@@ -60,8 +73,10 @@ def _session_content(run: PhaseRun) -> Any:
 
 
 def _result(run: PhaseRun) -> Any:
-    return _fields(run, "result", "last_agent", "final_output", "new_items", "history",
-                   "responses", "guardrails")
+    return [{name: [_told(item) for item in value] if name == "history" else value
+             for name, value in told.items()}
+            for told in _fields(run, "result", "last_agent", "final_output", "new_items", "history",
+                                "responses", "guardrails")]
 
 
 def _usage(run: PhaseRun) -> Any:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from agentrunproof.plan.items import label, transfer_name
+from agentrunproof.plan.items import block_text, item_text, label, transfer_name
 from agentrunproof.plan.model import Cancel, Decision, Phase, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
 Item = dict[str, Any]
+
+#: What a declared failure of a tool is raised as: itself, or what the SDK or an MCP server makes of
+#: it, which tells its message.
+FAILURE_TYPES = ("ToolFailure", "UserError", "AgentsException", "McpError", "MCPError")
 
 #: Outcomes after which nothing more is promised about what the run left behind.
 CUT_SHORT = frozenset({"cancelled", "timeout"})
@@ -29,28 +32,40 @@ class Turn:
 
 
 def lineage(plan: Plan, seen: Observation, run: PhaseRun) -> tuple[PhaseRun, ...]:
-    """The run and the paused runs that it continues, oldest first."""
+    """The run and those that it continues, oldest first: what paused, and what could not write.
+
+    A state in memory that was run and whose session failed to write holds what that run did: "The
+    SDK does not execute completed tools, tool guardrails, hooks, or handoffs again."
+    (https://openai.github.io/openai-agents-python/results/#recover-a-failed-resumed-session-write)
+    """
     chain = [run]
     phase = plan.phase(run.phase)
     while phase.resume is not None:
+        chain[:0] = [other for other in seen.in_mode(run.mode) if other.of("session_failed")
+                     and recovers(plan, phase, plan.phase(other.phase))]
         phase = plan.phase(phase.resume.from_)
-        earlier = seen.run(run.mode, phase.id)
-        if earlier is None:
-            break
-        chain.insert(0, earlier)
+        chain[:0] = [other for other in seen.in_mode(run.mode) if other.phase == phase.id]
     return tuple(chain)
+
+
+def recovers(plan: Plan, phase: Phase, earlier: Phase) -> bool:
+    """Whether a phase runs the very state that an earlier one has run."""
+    a, b = phase.resume, earlier.resume
+    return a is not None and b is not None and a.via == "memory" and (
+        (a.from_, a.branch) == (b.from_, b.branch)
+        and plan.phases.index(earlier) < plan.phases.index(phase))
 
 
 def turns(run: PhaseRun) -> list[Turn]:
     """The model calls of a run with their answers, in the order of the calls."""
     found: list[Turn] = []
     waiting: dict[tuple[str, str], int] = {}
-    for event in run.of("model_called", "model_responded", "model_failed"):
+    for event in run.of("model_called", "model_responded"):
         lane = (event["agent"], event["parent"])
         if event["kind"] == "model_called":
             waiting[lane] = len(found)
             found.append(Turn(*lane, tuple(event["input"]), None))
-        elif lane in waiting and event["kind"] == "model_responded":
+        elif lane in waiting:
             position = waiting.pop(lane)
             found[position] = Turn(*lane, found[position].input, tuple(event["output"]))
     return found
@@ -60,7 +75,7 @@ def retries(plan: Plan, run: PhaseRun) -> list[Event]:
     """Model calls with which the Runner tries a failed one again, as the plan lets it."""
     found: list[Event] = []
     failed: dict[tuple[str, str], bool] = {}
-    for event in run.of("model_called", "model_failed", "model_responded"):
+    for event in run.of("model_called", "model_failed"):
         lane = (event["agent"], event["parent"])
         if plan.run.retries is not None and event["kind"] == "model_called" and failed.get(lane):
             found.append(event)
@@ -75,13 +90,6 @@ def told_too_much(plan: Plan, run: PhaseRun, agent: str) -> bool:
     """
     steps = plan.phase(run.phase).script.get(agent, ())
     return any(step.error is not None and step.output for step in steps)
-
-
-def calls_made(runs: Iterable[PhaseRun]) -> Counter[tuple[str, str]]:
-    """How often the models made each call, by (parent, call id)."""
-    return Counter((event["parent"], str(item.get("call_id")))
-                   for run in runs for event in run.of("model_responded")
-                   for item in event["output"] if item.get("type") == "function_call")
 
 
 def made_call(runs: Iterable[PhaseRun], call: str) -> Event | None:
@@ -107,6 +115,12 @@ def refused_outputs(run: PhaseRun) -> set[str]:
     """
     return {event["call"] for event in run.of("guardrail_checked")
             if event["stage"] == "tool_output" and event["behavior"] == "raise_exception"}
+
+
+def refused_input(run: PhaseRun) -> bool:
+    """Whether a guardrail refused what the run was to work on, a tool beside it may have ended."""
+    raised = run.last("raised")
+    return raised is not None and raised["error"].get("type") == "InputGuardrailTripwireTriggered"
 
 
 def pending(run: PhaseRun) -> tuple[str, ...]:
@@ -173,13 +187,17 @@ def races(plan: Plan, run: PhaseRun) -> bool:
                for event in run.of("guardrail_checked"))
 
 
+def stream_name(event: Event) -> str:
+    """The name by which a plan tells at which event of its stream a consumer cancels."""
+    return "agent_updated_stream_event" if event["type"] == "agent" else str(event["name"])
+
+
 def turns_seen(run: PhaseRun, cancel: Cancel) -> int | None:
     """How many responses the consumer had seen begin when it cancelled; None if it never did."""
     begun = seen = 0
     for event in run.of("stream_event"):
         begun += event["count"] if event["name"] == "response.created" else 0
-        name = "agent_updated_stream_event" if event["type"] == "agent" else event["name"]
-        seen += event["count"] if name == cancel.when else 0
+        seen += event["count"] if stream_name(event) == cancel.when else 0
         if seen >= cancel.count:
             return max(begun, 1)  # the first turn begins with the run
     return None
@@ -213,14 +231,25 @@ def handoff_tools(plan: Plan, agent: str) -> dict[str, str]:
 
 def rewrites(plan: Plan, source: str, target: str) -> tuple[bool, bool]:
     """Whether the handoff's filter or nesting rewrites the history."""
+    filtered, nests = plan.run.handoff_filter != "none", plan.run.nest_handoff_history
     for name in handoffs_of(plan, source):
         handoff = plan.handoffs.get(name)
         if handoff is not None and handoff.to == target:
-            nests = handoff.nest_history
-            filtered = handoff.filter != "none"
-            nested = plan.run.nest_handoff_history if nests is None else nests
-            return filtered, nested and not filtered
-    return False, plan.run.nest_handoff_history
+            filtered = filtered or handoff.filter != "none"
+            nests = nests if handoff.nest_history is None else handoff.nest_history
+            break
+    return filtered, nests and not filtered
+
+
+def is_covered(text: str) -> bool:
+    """Whether a text, or that of a label, is the digest for which it stands in a private record."""
+    return "sha256:" in text
+
+
+def staged(run: PhaseRun) -> list[Item]:
+    """The input that was staged on the state which the run resumes."""
+    event = run.last("input_staged")
+    return list(event["items"]) if event is not None else []
 
 
 def output_text(item: Item) -> str:
@@ -228,7 +257,13 @@ def output_text(item: Item) -> str:
     output = item.get("output")
     if isinstance(output, list):
         return "".join(part.get("text", "") for part in output)
-    return output if isinstance(output, str) else str(output)
+    return block_text(str(output))
+
+
+def message_text(item: Item) -> str | None:
+    """All that a message says; None where it has several parts that the record covers."""
+    text = item_text(item)
+    return None if len(item.get("content") or ()) > 1 and text.startswith("sha256:") else text
 
 
 def essence(item: Any) -> tuple[str, ...]:
@@ -245,17 +280,6 @@ def essence(item: Any) -> tuple[str, ...]:
 
 def essences(items: Iterable[Item]) -> list[tuple[str, ...]]:
     return [essence(item) for item in items]
-
-
-def conversation(plan: Plan, seen: Observation) -> Iterator[PhaseRun]:
-    """Runs of phases in whose mode no earlier phase was cancelled: what follows is comparable."""
-    for mode in seen.modes:
-        for phase in plan.phases:
-            if phase.cancel is not None:
-                break
-            run = seen.run(mode, phase.id)
-            if run is not None:
-                yield run
 
 
 def words(labels: Iterable[Any]) -> str:

@@ -7,6 +7,9 @@ surface a different message."
 "RunState.reject: When rejection_message is provided, that exact text is sent back to the model when
 the run resumes." (https://openai.github.io/openai-agents-python/ref/run_state/)
 
+"Run-wide fallback: set RunConfig.tool_error_formatter to control the default model-visible message
+for approval rejections across the whole run." (same page; `Run.tool_error_text`)
+
 The standard text is the SDK's own; it must speak of approval. Of several decisions on a call the
 last one counts. A call that was rejected because its tool was, for always, may carry the message of
 the decision that did so, or the standard text.
@@ -50,7 +53,12 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
             if decision.message is not None and text != decision.message:
                 yield Violation("REJECTION_MESSAGE_DIFFERS", run.where, f"call {call.id} was "
                                 f"rejected with {decision.message!r}, told is {text!r}")
-            elif decision.message is None and _STANDARD not in text.lower():
+            elif decision.message is None and plan.run.tool_error_text not in (None, text):
+                yield Violation("REJECTION_MESSAGE_DIFFERS", run.where, f"call {call.id} was "
+                                f"rejected, which is to be told as {plan.run.tool_error_text!r}, "
+                                f"told is {text!r}")
+            elif decision.message is None and plan.run.tool_error_text is None and (
+                    _STANDARD not in text.lower()):
                 yield Violation("REJECTION_UNTOLD", run.where, f"call {call.id} was rejected, "
                                 f"told is {text!r}")
 

@@ -6,8 +6,9 @@ from where it paused". (https://openai.github.io/openai-agents-python/human_in_t
 The plan is run once more with tools that need no approval, the turns of a pause and of what
 resumes it as those of one run. Held against it is the whole of the pause and its resumptions, less
 what only a pause has: its result, its states, its decisions. Calls that need no approval run
-before those that wait, so outputs of one turn may come in another order; and an agent tool is
-entered again when its run goes on, so its second start and the hooks are left out.
+before those that wait, so outputs of one turn may come in another order, in one write to the
+session or in several; and an agent tool is entered again when its run goes on, so its second start
+and the hooks are left out.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _pairs(plan: Plan, seen: Observation, varied: VariantRuns) -> Iterator[Pair]
         parts = [seen.run(run.mode, part.id) for part in chain(plan, phase)]
         whole = [part for part in parts if part is not None]
         yield (phase.id, _joined(whole) if len(whole) == len(parts) else None,
-               PhaseRun(run.mode, run.phase, tuple(map(_unordered, run.events))))
+               PhaseRun(run.mode, run.phase, _settled(run.events)))
 
 
 def _joined(parts: list[PhaseRun]) -> PhaseRun:
@@ -54,8 +55,23 @@ def _joined(parts: list[PhaseRun]) -> PhaseRun:
                 if (event["parent"], event["call"]) in started:
                     continue
                 started.add((event["parent"], event["call"]))
-            events.append(_unordered(event))
-    return PhaseRun(parts[-1].mode, parts[-1].phase, tuple(events))
+            events.append(event)
+    return PhaseRun(parts[-1].mode, parts[-1].phase, _settled(events))
+
+
+def _settled(events: Iterable[Event]) -> tuple[Event, ...]:
+    """The events without what a pause may change: writes that follow each other as one."""
+    found: list[Event] = []
+    written: Event | None = None
+    for event in events:
+        if event["kind"] != "session_written":
+            found.append(event)
+        elif written is not None and written["op"] == "add" == event["op"]:
+            written["items"] = (*written["items"], *event["items"])
+        else:
+            written = dict(event)
+            found.append(written)
+    return tuple(map(_unordered, found))
 
 
 def _unordered(event: Event) -> Event:

@@ -2,7 +2,8 @@
 
 "Runner.run_sync() is a sync method and just runs .run() under the hood."
 (https://openai.github.io/openai-agents-python/running_agents/) A plan that is run synchronously
-itself has this in stream_parity; every other plan is run so once more for this check.
+itself has this in stream_parity; every other plan is run so once more for this check, one of
+several phases together with what relation_hooks asks.
 """
 
 from __future__ import annotations

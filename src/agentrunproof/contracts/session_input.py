@@ -8,6 +8,10 @@ includes the full conversation history, allowing the agent to maintain context."
 "SessionSettings(limit=N): retrieve only the most recent N items"
 (https://openai.github.io/openai-agents-python/sessions/#limiting-retrieved-history)
 
+"The returned list controls the model input for that turn" of a session_input_callback
+(https://openai.github.io/openai-agents-python/sessions/#control-how-history-and-new-input-merge),
+which is given all that the limit leaves.
+
 Judged by the first model call of a run that does not resume another. A call whose output the limit
 cut off, or an output whose call it cut off, cannot be sent and may be left out
 (openai-agents-python#4322). Where an item id stands twice, it may be sent once, so that such a run
@@ -21,7 +25,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import Item, essence, essences, words
-from agentrunproof.plan.items import session_items
+from agentrunproof.plan.items import kept, replaced, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -55,12 +59,15 @@ def _repeats(items: list[Item]) -> bool:
 def _violations(plan: Plan, seen: Observation) -> Found:
     limit = plan.session.limit if plan.session is not None else None
     for run, held, new, given in _begun(plan, seen):
-        said, told = essences(new), essences(given)
+        joins = plan.run.session_input
+        said, told = essences(replaced(joins, new)), essences(given)
         if told[len(told) - len(said):] != said:
             yield Violation("INPUT_NOT_LAST", run.where, "what the model is given does not end "
                             f"with the input {words(label for label, *_ in said)}")
             continue
         window = held if limit is None else held[len(held) - min(limit, len(held)):]
+        if joins is not None:
+            window = kept(joins, window)
         yield from _history(run, window, told[:len(told) - len(said)], held)
 
 
@@ -103,7 +110,7 @@ CONTRACT = Contract(
         "HISTORY_LOST": "the model is not given an item that the session holds",
         "HISTORY_FOREIGN": "the model is given a history that is not the session's",
         "HISTORY_REORDERED": "the model is given the session's items in another order",
-        "LIMIT_IGNORED": "the model is given older items than the limit lets it have",
+        "LIMIT_IGNORED": "the model is given older items than limit or callback let it have",
     },
     applies=lambda plan, seen: any(_begun(plan, seen)),
     violations=_violations,

@@ -11,9 +11,14 @@ What a run made is what its model answered (seen from outside of the Runner) and
 handoffs, the new items of its result. A handoff's filter may also take from what is stored
 (``HandoffInputData.new_items``); then the result's new items alone say what was made.
 
+Where a callback joins the session's history and the input, the session keeps the input as it made
+it: "If you rewrite new-turn items there, the rewritten version is what gets persisted for that
+turn." (https://openai.github.io/openai-agents-python/streaming/) A write that a plan lets fail is
+not made up for but by running the state again (`reading.lineage`).
+
 Of a run that did not complete only this much is promised: what stood before still stands, nothing
 stands twice, and where it raised, each call whose tool has ended stands there with an output
-(openai-agents-python#4125, #4148).
+(openai-agents-python#4125, #4148). An input that a guardrail refused need leave nothing (#1843).
 """
 
 from __future__ import annotations
@@ -28,9 +33,10 @@ from agentrunproof.contracts.reading import (
     finished_calls,
     lineage,
     new_items,
+    refused_input,
     rewrites,
 )
-from agentrunproof.plan.items import session_items
+from agentrunproof.plan.items import replaced, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -52,7 +58,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             else:
                 written[run.phase] = after[len(before):]
                 yield from _judge(plan, seen, run, written)
-                if run.outcome == "raised":
+                if run.outcome == "raised" and not refused_input(run) and (
+                        not run.of("session_failed")):
                     yield from _effects(run, lineage(plan, seen, run), after)
             before = after
 
@@ -105,7 +112,8 @@ def _made(plan: Plan, runs: tuple[PhaseRun, ...]) -> Said | None:
                for run in runs for event in run.of("handoff")):
         answers = [item for run in runs for event in run.of("model_responded")
                    if not event["parent"] for item in event["output"]]
-    return essences([*started["input"], *_with_answers(made, answers)])
+    given = replaced(plan.run.session_input, list(started["input"]))
+    return essences([*given, *_with_answers(made, answers)])
 
 
 def _with_answers(made: list[Item], answers: list[Item]) -> list[Item]:

@@ -8,9 +8,11 @@ tool calls are each wrapped in function_span()"; "Handoffs are wrapped in handof
 
 So there is no more than one trace of a run, no more spans of calls, handoffs and generations than
 there were such, and a call or a generation is found below its own agent's span, in a resumed run
-too. That none is missing is the promise of `span_tree`. An agent tool that is resumed is called
-again; a guardrail that was stopped before it decided has a span and no check, so those are not
-counted.
+too. A resumed run goes on under the trace of the run that paused: on_trace_start is "called when a
+new trace begins execution" (https://openai.github.io/openai-agents-python/ref/tracing/;
+openai-agents-python#2547). That none is missing is the promise of `span_tree`. An agent tool that
+is resumed is called again; a guardrail that was stopped before it decided has a span and no check,
+so those are not counted.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         traces = sum(1 for span in spans if span["type"] == "trace")
         if traces > 1:
             yield Violation("TRACE_REPEATED", run.where, f"{traces} traces of one run")
+        elif traces and plan.phase(run.phase).resume is not None:
+            yield Violation("TRACE_REPEATED", run.where, "a run that goes on began a trace again")
         yield from _homes(plan, run, spans)
 
 
@@ -87,8 +91,7 @@ def _homes(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
         agent = _agent_above(span, by_number)
         if span["type"] == "generation":
             held[agent or "no agent"] += 1
-        elif span["name"] in plan.tools and (
-                agent not in plan.agents or span["name"] not in plan.agents[agent].tools):
+        elif span["name"] in plan.tools and span["name"] not in plan.tools_of(agent or ""):
             yield Violation("SPAN_ELSEWHERE", run.where, f"the function span of {span['name']} is "
                             f"below {agent or 'no agent'}")
     moved = held - Counter(event["agent"] for event in run.of("model_called"))
@@ -122,7 +125,7 @@ CONTRACT = Contract(
     source="https://openai.github.io/openai-agents-python/tracing/",
     codes={
         "SPAN_REPEATED": "more spans of a kind than there were such things",
-        "TRACE_REPEATED": "one run made more than one trace",
+        "TRACE_REPEATED": "a run made more than one trace, or began one again when it was resumed",
         "SPAN_ELSEWHERE": "a call or a generation is traced below another agent",
     },
     applies=lambda plan, seen: plan.run.tracing and any(_spans(run) for run in seen.runs),

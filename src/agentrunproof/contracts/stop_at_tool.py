@@ -21,6 +21,7 @@ from itertools import pairwise
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import Call, told
 from agentrunproof.contracts.reading import Turn, lineage, turns, words
+from agentrunproof.plan.items import block_text
 from agentrunproof.plan.model import Agent, Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -38,7 +39,8 @@ def _called(plan: Plan, turn: Turn) -> list[Call]:
     made = [Call(str(item.get("call_id")), str(item.get("name")), str(item.get("arguments")),
                  turn.agent, "")
             for item in turn.output or () if item.get("type") == "function_call"]
-    return made if agent is not None and {call.name for call in made} <= set(agent.tools) else []
+    return made if agent is not None and {call.name for call in made} <= {
+        *plan.tools_of(turn.agent)} else []
 
 
 def _stops(agent: Agent, made: list[Call]) -> list[Call]:
@@ -77,7 +79,7 @@ def _ended(plan: Plan, run: PhaseRun, last: Turn) -> Found:
                         f"{words(call.name for call in made)}, at which {last.agent} does not stop")
         return
     for text in told(run, stops[0]):
-        if final != text:
+        if final is None or block_text(final) != text:
             yield Violation("OUTPUT_NOT_THE_TOOLS", run.where, f"the final output is {final!r}, "
                             f"{stops[0].name} gave {text!r}")
 

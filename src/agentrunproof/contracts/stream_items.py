@@ -24,7 +24,8 @@ from agentrunproof.record.observation import Observation, PhaseRun
 
 Found = Iterator[Violation | Unobserved]
 
-_NAMES = {"message": ("message_output_created",), "reasoning": ("reasoning_item_created",)}
+_NAMES = {"message": ("message_output_created",), "reasoning": ("reasoning_item_created",),
+          "web_search_call": ("tool_called",)}
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:

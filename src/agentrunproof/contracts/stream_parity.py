@@ -9,8 +9,11 @@ ways differed: openai-agents-python#595, #1843, #4071, #4097, #4223.
 
 Every mode is held against the plan's first one, exceptions and their run data included, but for
 what the scheduler may choose (`contracts.parity`). Not compared are runs in which a model call is
-tried again that failed when its stream had told something, for that stream is not; and phases from
-a cancelled one on, for only streams are cancelled.
+tried again that failed when its stream had told something, for that stream is not. A plan that
+cancels a stream has no other mode. Where `Runner.run_streamed` itself raises, before there is a
+stream, its exception need not have run data: "run_data can be None when an exception is raised
+outside a runner-managed execution path"
+(https://openai.github.io/openai-agents-python/guardrails/#tripwires).
 """
 
 from __future__ import annotations
@@ -19,18 +22,22 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.parity import COMPARED, differences
-from agentrunproof.contracts.reading import conversation, told_too_much
+from agentrunproof.contracts.reading import told_too_much
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
+
+#: Aspects of a run that raised which only the run data of its exception tell.
+_RUN_DATA = ("ERROR_DATA_DIFFERS", "USAGES_DIFFER")
 
 
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
     base = seen.modes[0]
-    for run in conversation(plan, seen):
+    for run in seen.runs:
         other = seen.run(base, run.phase)
         if run.mode == base or other is None or _tried_otherwise(plan, run):
             continue
-        for code in differences(plan, run, other):
+        unmanaged = _never_streamed(run) or _never_streamed(other)
+        for code in differences(plan, run, other, _RUN_DATA if unmanaged else ()):
             yield Violation(code, run.where, f"not as in {other.where}: {COMPARED[code]}")
 
 
@@ -38,6 +45,13 @@ def _tried_otherwise(plan: Plan, run: PhaseRun) -> bool:
     """Whether a failed model call of the run is tried again unless it is streamed."""
     return plan.run.retries is not None and any(
         told_too_much(plan, run, event["agent"]) for event in run.of("model_failed"))
+
+
+def _never_streamed(run: PhaseRun) -> bool:
+    """Whether the call that was to give a stream raised; a stream tells guardrails without data."""
+    raised = run.last("raised")
+    return (run.mode == "run_streamed" and raised is not None
+            and raised["new_items"] is None and raised["guardrails"] is None)
 
 
 CONTRACT = Contract(

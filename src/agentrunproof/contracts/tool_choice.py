@@ -9,7 +9,8 @@ ensures that the agent doesn't enter an infinite loop of tool usage."
 (https://openai.github.io/openai-agents-python/ref/agent/)
 
 Judged in the outermost run for agents that have such a choice, their own or the run's. It is reset
-for the agent that called a tool. A resumed run may have forgotten what it called before its pause.
+for the agent that called a tool, or had one run by its provider. A resumed run may have forgotten
+what it called before its pause.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ def _choices(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, Event, s
             if agent is None or event["parent"]:
                 continue
             if event["kind"] == "model_responded":
+                tools = plan.tools_of(event["agent"])
                 used |= {event["agent"]} if any(
-                    item.get("name") in agent.tools for item in event["output"]) else set()
+                    item.get("name") in tools or item.get("type") == "web_search_call"
+                    for item in event["output"]) else set()
                 continue
             choice = plan.run.model_settings.tool_choice or agent.model_settings.tool_choice
             if choice is not None:

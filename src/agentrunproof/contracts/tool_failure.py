@@ -5,9 +5,11 @@ the LLM an error occurred. If you pass your own error function, it runs that ins
 response to the LLM."
 (https://openai.github.io/openai-agents-python/tools/#handling-errors-in-function-tools)
 
-The default text is the SDK's own and has changed; it must speak of an error. What a nested run
+The default text is the SDK's own and has changed; it must speak of an error, or be that of the
+run's formatter. What a nested run
 fails with is its agent tool's to tell, and a failure that is to be raised is judged by
-failure_raised. Where a guardrail of the tool rejects, its message is told (`tool_output`).
+failure_raised. Where a guardrail of the tool rejects, its message is told (`tool_output`). An MCP
+server that tells of a failure in a result has said all there is to be told.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from agentrunproof.contracts.calls import (
     offered,
     plain_calls,
     rejected,
+    speaks_of_error,
     tells_all,
     told,
 )
-from agentrunproof.contracts.reading import lineage
+from agentrunproof.contracts.reading import FAILURE_TYPES, lineage
 from agentrunproof.plan.model import Plan, Tool
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -48,26 +51,28 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         raised = run.last("raised")
         message = str(event["error"].get("message", ""))
         if raised is not None and not call.parent and message and (
-                raised["error"].get("type") in ("ToolFailure", "UserError")
+                raised["error"].get("type") in FAILURE_TYPES
                 and message in raised["error"].get("message", "")):
             yield Violation("FAILURE_ENDED_RUN", run.where, f"the tool of call {call.id} failed, "
                             "which the model is to be told, and the run raised "
                             f"{raised['error'].get('type')}")
         if not rejected((run,), call):
-            yield from _told(plan, run, call, tool)
+            server = plan.server_of(call.agent, call.name)
+            in_words = server is not None and plan.mcp[server].fails_by == "result"
+            yield from _told(plan, run, call, message if in_words else tool.failure_text)
 
 
-def _told(plan: Plan, run: PhaseRun, call: Call, tool: Tool) -> Found:
+def _told(plan: Plan, run: PhaseRun, call: Call, due: str | None) -> Found:
     texts = told(run, call)
     if tells_all(plan, run) and not texts and not call.parent:
         yield Violation("FAILURE_UNTOLD", run.where, f"the tool of call {call.id} failed, and "
                         "nothing is told of it")
     for text in texts:
-        if tool.failure == "text":
-            if text != tool.failure_text:
+        if due is not None:
+            if text != due:
                 yield Violation("FAILURE_TEXT_DIFFERS", run.where, f"the failure of call {call.id} "
-                                f"is told as {text!r}, declared is {tool.failure_text!r}")
-        elif "error" not in text.lower():
+                                f"is told as {text!r}, declared is {due!r}")
+        elif not speaks_of_error(text) and text != plan.run.tool_error_text:
             yield Violation("FAILURE_UNTOLD", run.where, f"the failure of call {call.id} is told "
                             f"as {text!r}")
 

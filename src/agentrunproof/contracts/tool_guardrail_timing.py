@@ -4,6 +4,11 @@
 output guardrails run after a tool is executed, validating the tool's output"; "Tool guardrails
 operate on individual tool calls". (https://openai.github.io/openai-agents-python/guardrails/)
 
+"if a function tool needs approval, the run pauses first and the tool input guardrails run only
+after approval, immediately before execution. Set it [pre_approval_tool_input_guardrails] to True
+when you want function-tool input guardrails to run before the pending approval interruption is
+emitted." (https://openai.github.io/openai-agents-python/running_agents/#tool_execution)
+
 A guardrail behind one that did not allow the call is not due, nor is one behind a tool that
 failed. A call that waited for a decision is checked once, in the run that executes it.
 """
@@ -14,7 +19,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import calls_made, lineage, words
+from agentrunproof.contracts.calls import calls_made
+from agentrunproof.contracts.reading import lineage, words
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -32,6 +38,26 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             yield from _order(run, key, events)
             yield from _repeated(run, key, events, max(made[key], 1))
             yield from _unchecked(plan, run, key, events)
+        yield from _waiting(plan, run)
+
+
+def _waiting(plan: Plan, run: PhaseRun) -> Found:
+    """Calls that wait for a decision were checked before if the run says so, and else were not."""
+    made = {str(item.get("call_id")) for event in run.of("model_responded") if not event["parent"]
+            for item in event["output"]}
+    checks = {(event["call"], event["guardrail"]) for event in run.of("guardrail_checked")
+              if event["stage"] == "tool_input"}
+    for event in run.of("interruption"):
+        tool = plan.tools.get(event["tool"])
+        if tool is None or event["call"] not in made:
+            continue
+        asked = [name for name in tool.input_guardrails if (event["call"], name) in checks]
+        if plan.run.pre_approval_guardrails and len(asked) < len(tool.input_guardrails):
+            yield Violation("WAITING_UNCHECKED", run.where, f"call {event['call']} waits for a "
+                            "decision, and not all guardrails have checked it")
+        elif asked and not plan.run.pre_approval_guardrails:
+            yield Violation("WAITING_CHECKED", run.where, f"call {event['call']} waits for a "
+                            f"decision, and {words(asked)} has checked it already")
 
 
 def _calls(run: PhaseRun) -> dict[Key, list[Event]]:
@@ -115,10 +141,13 @@ CONTRACT = Contract(
         "INPUT_UNCHECKED": "a tool was started before its input guardrails had checked the call",
         "OUTPUT_UNCHECKED": "a tool has ended, and an output guardrail never checked what it gave",
         "OUTPUT_CHECKED_EARLY": "an output guardrail checked a call whose tool had not ended",
+        "WAITING_CHECKED": "a call that waits was checked, which comes after the decision",
+        "WAITING_UNCHECKED": "a call that waits was not checked, which comes before the decision",
         "CALL_CHECKED_AGAIN": "a tool guardrail checked one call more than once",
     },
     applies=lambda plan, seen: any(
-        _guarded(plan, event) for run in seen.runs for event in run.of("tool_started")) or any(
+        _guarded(plan, event) for run in seen.runs
+        for event in run.of("tool_started", "interruption")) or any(
         event["stage"] in _STAGES for run in seen.runs for event in run.of("guardrail_checked")),
     violations=_violations,
 )

@@ -6,9 +6,12 @@ output without its call and a call without its output, so what the Runner hands 
 hold them in pairs; issues where it did not: openai-agents-python#4140, #4324, #4148.
 
 Calls that wait for a decision are unanswered until they are resolved, and no model is called
-before. A run that raised may leave other calls unanswered, but in its session none of those whose
-tool has ended (openai-agents-python#4125). Items that the plan itself feeds in unpaired are the
-plan's affair. Where the server keeps the conversation, a model is given new items only, which are
+before. A run that raised may leave other calls unanswered, also in the session of a later run, but
+in its session none of those whose tool has ended (openai-agents-python#4125). Nor does a model take
+reasoning without what it led to: "Item 'rs_...' of type 'reasoning' was provided without its
+required following item" (https://openai.github.io/openai-agents-python/running_agents/#run-config).
+Items that the plan itself feeds in unpaired, or scripts without a sequel, are the plan's affair.
+Where the server keeps the conversation, a model is given new items only, which are
 not judged here.
 """
 
@@ -19,14 +22,16 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
+from agentrunproof.contracts.calls import calls_made
 from agentrunproof.contracts.reading import (
+    CUT_SHORT,
     Item,
     finished_calls,
     lineage,
     new_items,
     server_keeps,
 )
-from agentrunproof.plan.items import phase_input, session_items
+from agentrunproof.plan.items import label, phase_input, script_items, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -37,29 +42,38 @@ Found = Iterator[Violation | Unobserved]
 class _Conversation:
     """A list of items to judge.
 
-    Each of its calls must have its output where it is `complete`, otherwise those in `finished`.
+    Each of its calls must have its output where it is `complete`, but those in `open`; otherwise
+    those in `finished`. What a model is `given` holds no reasoning without its sequel.
     """
 
     place: str
     items: Iterable[Item]
     complete: bool
     finished: Collection[str] = ()
+    open: Collection[str] = ()
+    given: bool = False
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
     exempt = _unpaired_by_plan(plan)
     twice = _repeated_by_plan(plan)
+    alone = _without_sequel_in_plan(plan)
     for run in seen.runs:
-        for conversation in _conversations(plan, run, finished_calls(lineage(plan, seen, run))):
+        for conversation in _conversations(plan, seen, run):
             yield from _judge(run, conversation, exempt, twice)
+            if conversation.given:
+                for text in _without_sequel(conversation.items):
+                    if text not in alone:
+                        yield Violation("DANGLING_REASONING", run.where, f"{text!r} stands without "
+                                        f"what it led to in {conversation.place}")
 
 
-def _conversations(plan: Plan, run: PhaseRun, finished: Collection[str]
-                   ) -> Iterator[_Conversation]:
+def _conversations(plan: Plan, seen: Observation, run: PhaseRun) -> Iterator[_Conversation]:
     for n, event in enumerate(run.of("model_called")):
         if server_keeps(plan) and not event["parent"]:
             continue
-        yield _Conversation(f"input of model call {n} ({event['agent']})", event["input"], True)
+        yield _Conversation(f"input of model call {n} ({event['agent']})", event["input"], True,
+                            given=True)
     complete = run.outcome == "completed"
     result = run.last("result")
     if result is not None:
@@ -70,8 +84,53 @@ def _conversations(plan: Plan, run: PhaseRun, finished: Collection[str]
         yield _Conversation("the exception's run data", raised, False)
     observed = [event for event in run.of("session_read") if event["op"] == "observe"]
     if observed:
-        ended = finished if run.outcome == "raised" else ()
-        yield _Conversation("the session", observed[-1]["items"], complete, ended)
+        kept = run.outcome == "raised" and not run.of("session_failed")
+        ended = finished_calls(lineage(plan, seen, run)) if kept else ()
+        yield _Conversation("the session", observed[-1]["items"], complete, ended,
+                            _left_open(plan, seen, run))
+
+
+def _left_open(plan: Plan, seen: Observation, run: PhaseRun) -> set[str]:
+    """Calls that an earlier run left without an output when it ended before its time."""
+    found: set[str] = set()
+    for other in seen.in_mode(run.mode):
+        if other is run:
+            break
+        if other.outcome == "raised" or other.outcome in CUT_SHORT:
+            runs = lineage(plan, seen, other)
+            stored = () if other.of("session_failed") else finished_calls(runs)
+            found |= {call for _, call in calls_made(runs)}.difference(stored)
+    return found
+
+
+def _without_sequel(items: Iterable[Item]) -> Iterator[str]:
+    """Labels of reasoning after which comes nothing that a model made."""
+    open_: list[str] = []
+    for item in items:
+        if item.get("type") == "reasoning":
+            open_.append(label(item))
+            continue
+        if item.get("type") == "function_call_output" or item.get("role") not in (
+                None, "assistant"):
+            yield from open_
+        open_ = []
+    yield from open_
+
+
+def _without_sequel_in_plan(plan: Plan) -> set[str]:
+    """Labels of reasoning that inputs, or turns of a script, leave without a sequel."""
+    return {text for items in _written(plan) for text in _without_sequel(items)}
+
+
+def _written(plan: Plan) -> Iterator[list[Item]]:
+    """What the plan itself writes: the session's first content, inputs, turns of scripts."""
+    yield session_items(plan)
+    for phase in plan.phases:
+        if phase.input is not None:
+            yield phase_input(phase)
+        for agent, steps in phase.script.items():
+            for step in range(len(steps)):
+                yield script_items(plan, phase, agent, step)
 
 
 def _judge(run: PhaseRun, conversation: _Conversation, exempt: set[str],
@@ -94,7 +153,8 @@ def _judge(run: PhaseRun, conversation: _Conversation, exempt: set[str],
                 yield Violation("DUPLICATE_OUTPUT", run.where,
                                 f"call {call} has two outputs in {conversation.place}")
     for call in called:
-        due = conversation.complete or call in conversation.finished
+        due = (conversation.complete and call not in conversation.open
+               ) or call in conversation.finished
         if due and not answered[call] and call not in exempt:
             yield Violation("UNANSWERED_CALL", run.where,
                             f"call {call} has no output in {conversation.place}")
@@ -128,7 +188,8 @@ def _repeated_by_plan(plan: Plan) -> set[str]:
 
 def _applies(plan: Plan, seen: Observation) -> bool:
     return bool(plan.tools) or any(agent.handoffs for agent in plan.agents.values()) or any(
-        "call_id" in item for item in _fed_in(plan))
+        "call_id" in item or item.get("type") == "reasoning"
+        for items in _written(plan) for item in items)
 
 
 CONTRACT = Contract(
@@ -140,6 +201,7 @@ CONTRACT = Contract(
         "UNANSWERED_CALL": "a call stands without an output where it must have one",
         "DUPLICATE_CALL": "one call stands twice in a conversation",
         "DUPLICATE_OUTPUT": "a call has more than one output in a conversation",
+        "DANGLING_REASONING": "a model was given reasoning without what it led to",
     },
     applies=_applies,
     violations=_violations,

@@ -7,7 +7,8 @@ rejects, "message: Message to send to the model instead of the tool result"
 (agents.tool_guardrails, https://openai.github.io/openai-agents-python/ref/tool_guardrails/).
 
 Read in the inputs of the models and in the new items. A call that more than one guardrail rejected
-is not judged, nor one whose id the conversation uses again.
+is not judged, nor one whose id the conversation uses again, nor what an agent tool gives as an
+object: `agent_tool` says of its text no more either.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import Call, plain_calls, rejected, told
 from agentrunproof.contracts.reading import lineage
+from agentrunproof.plan.items import block_text
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -28,6 +30,8 @@ def _due(plan: Plan, seen: Observation) -> Iterator[Due]:
     for run in seen.runs:
         runs = lineage(plan, seen, run)
         for call in plain_calls(plan, seen, runs):
+            if _gives_an_object(plan, call):
+                continue
             messages = [plan.tool_guardrails[name].message for name in rejected(runs, call)
                         if name in plan.tool_guardrails]
             given = [event["output"] for other in runs for event in other.of("tool_finished")
@@ -38,10 +42,15 @@ def _due(plan: Plan, seen: Observation) -> Iterator[Due]:
                 yield run, call, "OUTPUT_DIFFERS", given[0]
 
 
+def _gives_an_object(plan: Plan, call: Call) -> bool:
+    agent = plan.tools[call.name].agent if call.name in plan.tools else None
+    return agent is not None and plan.agents[agent].output_type is not None
+
+
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
     for run, call, code, due in _due(plan, seen):
         for text in told(run, call):
-            if text != due:
+            if text != block_text(due):
                 yield Violation(code, run.where, f"the output of {call.id} stands there as "
                                 f"{text!r}, due is {due!r}")
 

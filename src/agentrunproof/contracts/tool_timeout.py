@@ -2,6 +2,7 @@
 
 "When a timeout is reached, the default behavior is timeout_behavior="error_as_result", which sends
 a model-visible timeout message (for example, Tool 'slow_lookup' timed out after 2 seconds.)";
+"timeout_error_function: customize the timeout message when using error_as_result.";
 "timeout_behavior="raise_exception": raise ToolTimeoutError and fail the run."
 (https://openai.github.io/openai-agents-python/tools/#function-tool-timeouts)
 
@@ -65,9 +66,14 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             error.get("message", ""))
         if late:
             yield from _reached(plan, run, call, tool, texts, ended)
-        elif ended or any(_MESSAGE in text for text in texts):
+        elif ended or any(_message(tool) in text for text in texts):
             yield Violation("TIMEOUT_EARLY", run.where, f"{call.name} timed out for call "
                             f"{call.id}, before its time was over")
+
+
+def _message(tool: Tool) -> str:
+    """What is told of a timeout, or a part of it."""
+    return _MESSAGE if tool.timeout_text is None else tool.timeout_text
 
 
 def _reached(plan: Plan, run: PhaseRun, call: Call, tool: Tool, texts: list[str],
@@ -84,7 +90,7 @@ def _reached(plan: Plan, run: PhaseRun, call: Call, tool: Tool, texts: list[str]
         yield Violation("TIMEOUT_ENDED_RUN", run.where, f"{call.name} timed out for call "
                         f"{call.id}, which the model is to be told, and the run raised")
     elif tells_all(plan, run) and not rejected((run,), call) and not any(
-            _MESSAGE in text for text in texts):
+            _message(tool) in text for text in texts):
         yield Violation("TIMEOUT_UNTOLD", run.where, f"{call.name} timed out for call {call.id}, "
                         "which its output does not say")
 

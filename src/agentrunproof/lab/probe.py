@@ -105,8 +105,14 @@ def probe_in(environment: environments.Environment, plans: Mapping[str, Plan], o
     with closing(process.run_plans(environment.python, request, workers=workers,
                                    progress=progress)
                  if worker is None else worker.run(request, progress)) as reports:
+        done: dict[str, Outcome] = {}
+        order = iter(plans)
+        due = next(order, None)
         for report in reports:
-            yield _outcome(plans[report.id], report, options.profile)
+            done[report.id] = _outcome(plans[report.id], report, options.profile)
+            while due in done:
+                yield done.pop(due)
+                due = next(order, None)
 
 
 def in_modes(id: str, plan: Plan, modes: Sequence[str]) -> tuple[str, Plan]:

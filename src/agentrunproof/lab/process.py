@@ -17,7 +17,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +26,7 @@ import agentrunproof
 from agentrunproof.errors import LabError
 from agentrunproof.plan import capabilities, variants
 from agentrunproof.plan.model import Plan
+from agentrunproof.plan.variants import Variant
 from agentrunproof.record import events
 from agentrunproof.record.observation import Observation, PhaseRun, gathered
 
@@ -52,12 +54,17 @@ class Request:
     deadline: str
     path: Sequence[str] = ()
 
+    @cached_property
+    def variants(self) -> dict[str, tuple[Variant, ...]]:
+        """The variants of each plan."""
+        return {id: variants.variants(plan) for id, plan in self.plans.items()}
+
     def line(self, ids: Sequence[str]) -> bytes:
         """The request for these of the plans, as the worker reads it."""
         plans = [{"id": id, "plan": self.plans[id].to_json(),
                   "needs": capabilities.needed(self.plans[id]),
                   "variants": {variant.name: variant.plan.to_json()
-                               for variant in variants.variants(self.plans[id])}} for id in ids]
+                               for variant in self.variants[id]}} for id in ids]
         body = {"plans": plans, "deadline": self.deadline, "path": list(self.path)}
         return json.dumps(body).encode() + b"\n"
 
@@ -94,7 +101,9 @@ class Report:
 def run_plans(python: Path, request: Request, *, workers: int = 1, worker: Path | None = None,
               grace: float = GRACE,
               progress: Callable[[str, str], None] | None = None) -> Generator[Report, None, None]:
-    """Run the plans in child processes of `python` and yield one report for each, in order.
+    """Run the plans in child processes of `python` and yield one report for each.
+
+    Reports come in the order of the plans, of several workers as they are there.
 
     Args:
         python: the interpreter whose environment has the SDK.
@@ -104,15 +113,30 @@ def run_plans(python: Path, request: Request, *, workers: int = 1, worker: Path 
         grace: seconds of silence beyond the deadline after which a worker is killed.
         progress: told the scenario id and ``mode/phase`` of each finished run.
     """
-    plans = list(request.plans.items())
     with ExitStack() as stack:
-        streams = []
-        for first in range(workers):
-            kept = stack.enter_context(closing(Worker(python, worker=worker, grace=grace)))
-            share = dict(plans[first::workers])
-            streams.append(kept.run(replace(request, plans=share), progress))
-        for place in range(len(plans)):
-            yield next(streams[place % workers])
+        kept = [stack.enter_context(closing(Worker(python, worker=worker, grace=grace)))
+                for _ in range(workers)]
+        for one in kept:
+            one.start()
+        shares = _shares(request, workers)
+        streams = [one.run(request, progress, ids)
+                   for one, ids in zip(kept, shares, strict=True)]
+        left = [len(ids) for ids in shares]
+        for _ in request.plans:
+            at = max(range(workers), key=lambda n: (left[n] > 0, kept[n].ready, left[n]))
+            left[at] -= 1
+            yield next(streams[at])
+
+
+def _shares(request: Request, workers: int) -> list[list[str]]:
+    """The plans of each worker: one after the other goes to whoever has the fewest runs to do."""
+    shares: list[list[str]] = [[] for _ in range(workers)]
+    runs = [0] * workers
+    for id, plan in request.plans.items():
+        least = runs.index(min(runs))
+        shares[least].append(id)
+        runs[least] += len(plan.phases) * (len(plan.modes) + len(request.variants[id]))
+    return shares
 
 
 class Worker:
@@ -129,17 +153,33 @@ class Worker:
         self._script = worker or Path(agentrunproof.__file__).parent / "sdk" / "worker.py"
         self._child: _Child | None = None
 
-    def run(self, request: Request, progress: Callable[[str, str], None] | None = None
-            ) -> Generator[Report, None, None]:
-        """Begin at once, and yield one report for each plan, in order; see `run_plans`."""
-        pending = list(request.plans)
+    @property
+    def ready(self) -> bool:
+        """Whether the next report is there, or nothing more will come."""
+        return self._child is not None and self._child.told > self._child.taken
+
+    def start(self) -> None:
+        """Start the process if there is none, so that it is ready when it is asked."""
+        if self._child is None or not self._child.answered or self._child.is_over():
+            self.close()
+            self._child = _Child(self._python, self._script)
+
+    def run(self, request: Request, progress: Callable[[str, str], None] | None = None,
+            ids: Sequence[str] | None = None) -> Generator[Report, None, None]:
+        """Begin at once, and yield one report for each plan, in order; see `run_plans`.
+
+        Args:
+            request: the plans and how to run them.
+            progress: told of each finished run.
+            ids: which of the plans; None for all.
+        """
+        pending = list(request.plans if ids is None else ids)
         return self._reports(request, pending, self._ask(request, pending), progress)
 
     def _ask(self, request: Request, pending: Sequence[str]) -> _Child:
         """The process, which has been asked for these plans."""
-        if self._child is None or not self._child.answered or self._child.is_over():
-            self.close()
-            self._child = _Child(self._python, self._script)
+        self.start()
+        assert self._child is not None
         self._child.ask(request.line(pending), float(request.deadline) + self._grace)
         return self._child
 
@@ -164,12 +204,16 @@ class Worker:
 
 
 class _Child:
-    """One worker process, its lines, and its end; `answered` says that it waits for a request."""
+    """One worker process, its lines, and its end; `answered` says that it waits for a request.
+
+    Of the reports that it has `told` (its end counts as one), so many have been `taken`.
+    """
 
     def __init__(self, python: Path, script: Path) -> None:
         self._patience = GRACE
         self._hello: Hello | None = None
-        self.answered = False
+        self.answered = True
+        self.told = self.taken = 0
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._said: deque[bytes] = deque(maxlen=_STDERR_LINES)
         try:
@@ -179,8 +223,12 @@ class _Child:
         except OSError as error:
             raise LabError("PYTHON_UNUSABLE",
                            f"{python} could not be started: {error.strerror or error}") from error
-        self._readers = (self._read(self._process.stdout, self._lines.put, b""),
+        self._readers = (self._read(self._process.stdout, self._take, b""),
                          self._read(self._process.stderr, self._said.append, None))
+
+    def _take(self, line: bytes) -> None:
+        self._lines.put(line)
+        self.told += not line or line.startswith((b'{"done"', b'{"error"'))
 
     def ask(self, request: bytes, patience: float) -> None:
         """Hand it a request; it may be silent for `patience` seconds at a time."""
@@ -213,6 +261,7 @@ class _Child:
                 progress: Callable[[str, str], None] | None) -> Iterator[Report]:
         """Reports of the plans this worker finished, and of the one it was lost in."""
         left = list(pending)
+        told: list[events.Event] = []
         report = Report(left[0], self._hello)
         failure: LabError | None = None
         try:
@@ -225,7 +274,7 @@ class _Child:
                 elif body["plan"] != report.id:
                     raise ValueError(f"{name} of {body['plan']!r} instead of {report.id!r}")
                 elif name == "run":
-                    run, variant = read_run(body), str(body.get("variant", ""))
+                    run, variant = read_run(body, told), str(body.get("variant", ""))
                     if variant:
                         report.varied.append((variant, run))
                     else:
@@ -238,13 +287,15 @@ class _Child:
                     else:
                         report.error = LabError(body["code"], body["message"],
                                                 body.get("hint", ""))
+                    self.taken += 1
                     yield report
                     left.pop(0)
+                    told.clear()
                     if left:
                         report = Report(left[0], self._hello)
         except LabError as error:
             failure = error
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             failure = LabError("WORKER_GARBLED", f"the SDK worker answered nonsense: {error!r}")
         if left:
             yield from self._lost(report, left, failure)
@@ -314,6 +365,13 @@ def read_hello(body: dict[str, Any]) -> Hello:
                  str(body["network"]))
 
 
-def read_run(body: dict[str, Any]) -> PhaseRun:
-    return PhaseRun(body["mode"], body["phase"],
-                    tuple(events.make(**event) for event in body["events"]))
+def read_run(body: dict[str, Any], told: list[events.Event]) -> PhaseRun:
+    """A run, of which events that were `told` before are numbers; adds those that were not."""
+    found = []
+    for event in body["events"]:
+        if isinstance(event, int):
+            found.append(told[event])
+        else:
+            found.append(events.make(**event))
+            told.append(found[-1])
+    return PhaseRun(body["mode"], body["phase"], tuple(found))

@@ -11,7 +11,15 @@ import json
 import re
 from typing import Any
 
-from agentrunproof.plan.model import InputFilter, Item, ParamType, Phase, Plan, Tool
+from agentrunproof.plan.model import (
+    InputFilter,
+    Item,
+    ParamType,
+    Phase,
+    Plan,
+    SessionInput,
+    Tool,
+)
 
 Json = dict[str, Any]
 
@@ -25,7 +33,8 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
 
 #: first words of the labels that `label` makes
-ITEM_LABELS = ("user", "assistant", "system", "developer", "call", "output", "reasoning")
+ITEM_LABELS = ("user", "assistant", "system", "developer", "call", "output", "reasoning",
+               "search")
 
 
 def input_item(item: Item, place: str) -> Json:
@@ -49,20 +58,26 @@ def model_item(item: Item, place: str, tool_name: str | None = None) -> Json:
     """
     id = item.id or place
     if item.say is not None:
-        part: Json = {"type": "output_text", "text": item.say, "annotations": [], "logprobs": []}
         return {"id": f"msg-{id}", "type": "message", "role": "assistant", "status": "completed",
-                "content": [part]}
+                "content": [_text_part(text) for text in (item.say, *item.more)]}
     if item.refusal is not None:
-        part = {"type": "refusal", "refusal": item.refusal}
+        part: Json = {"type": "refusal", "refusal": item.refusal}
         return {"id": f"msg-{id}", "type": "message", "role": "assistant", "status": "completed",
                 "content": [part]}
     if item.reasoning is not None:
         summary = [{"type": "summary_text", "text": item.reasoning}]
         return {"id": f"rs-{id}", "type": "reasoning", "summary": summary}
+    if item.search is not None:
+        return {"id": f"ws-{id}", "type": "web_search_call", "status": "completed",
+                "action": {"type": "search", "query": item.search}}
     name = item.call if item.call is not None else tool_name or transfer_name(str(item.handoff))
     return {"id": f"fc-{id}", "call_id": id, "type": "function_call", "name": name,
             "arguments": "{}" if item.arguments is None else item.arguments,
             "status": "completed"}
+
+
+def _text_part(text: str) -> Json:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
 def transfer_name(agent: str) -> str:
@@ -128,6 +143,29 @@ def filtered(spec: InputFilter, items: list[Any], instructions: Any) -> tuple[li
     return [*kept, *added], instructions if spec.instructions is None else spec.instructions
 
 
+def fallbacks(plan: Plan) -> list[str]:
+    """The outputs that error handlers of the plan supply."""
+    return [text for text in (plan.run.on_max_turns, plan.run.on_refusal,
+                              plan.run.on_invalid_output) if text is not None]
+
+
+def joined(spec: SessionInput, history: list[Any], new: list[Any]) -> list[Any]:
+    """What the session input callback makes of a session's history and the new input."""
+    return [*kept(spec, history), *replaced(spec, new)]
+
+
+def kept(spec: SessionInput, history: list[Any]) -> list[Any]:
+    """What the callback leaves of the history."""
+    return history if spec.keep is None else history[max(len(history) - spec.keep, 0):]
+
+
+def replaced(spec: SessionInput | None, new: list[Any]) -> list[Any]:
+    """What the callback, if there is one, makes of the new input."""
+    if spec is None or spec.instead is None:
+        return new
+    return [{"role": "user", "content": spec.instead}]
+
+
 def render(template: str, arguments: Json) -> str:
     """Fill ``{name}`` with the argument of that name: strings as they are, the rest as JSON."""
     def fill(match: re.Match[str]) -> str:
@@ -178,9 +216,26 @@ def label(item: Json) -> str:
         return f"output:{item.get('call_id')}"
     if kind == "reasoning":
         return "reasoning:" + "".join(part.get("text", "") for part in item.get("summary", []))
+    if kind == "web_search_call":
+        return f"search:{(item.get('action') or {}).get('query')}"
     if kind == "message":
         return f"{item.get('role')}:{item_text(item)}"
     return str(kind)
+
+
+def block_text(text: str) -> str:
+    """The text of a block of an MCP result that stands there as JSON; any other text as it is.
+
+    Up to 0.7.0 models are told the whole block; hooks and final outputs are still.
+    """
+    if not text.startswith('{"type":"text",'):
+        return text
+    try:
+        block = json.loads(text)
+    except ValueError:
+        return text
+    only = block.keys() <= {"type", "text", "annotations", "meta", "_meta"}
+    return block["text"] if only and isinstance(block.get("text"), str) else text
 
 
 def item_text(item: Json) -> str:

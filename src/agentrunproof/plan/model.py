@@ -15,15 +15,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from agentrunproof.plan.options import HookDelay as HookDelay
+from agentrunproof.plan.options import HookError as HookError
+from agentrunproof.plan.options import HookName as HookName
+from agentrunproof.plan.options import InputFilter as InputFilter
+from agentrunproof.plan.options import Run as Run
+from agentrunproof.plan.options import SessionInput as SessionInput
 from agentrunproof.plan.parts import ITEM_KINDS as ITEM_KINDS
 from agentrunproof.plan.parts import MODEL_ITEM_KINDS as MODEL_ITEM_KINDS
 from agentrunproof.plan.parts import Agent as Agent
 from agentrunproof.plan.parts import Guardrail as Guardrail
 from agentrunproof.plan.parts import Handoff as Handoff
-from agentrunproof.plan.parts import HookDelay as HookDelay
-from agentrunproof.plan.parts import HookError as HookError
-from agentrunproof.plan.parts import HookName as HookName
-from agentrunproof.plan.parts import InputFilter as InputFilter
 from agentrunproof.plan.parts import Item as Item
 from agentrunproof.plan.parts import ModelError as ModelError
 from agentrunproof.plan.parts import ModelSettings as ModelSettings
@@ -32,12 +34,12 @@ from agentrunproof.plan.parts import OutputType as OutputType
 from agentrunproof.plan.parts import Param as Param
 from agentrunproof.plan.parts import ParamType as ParamType
 from agentrunproof.plan.parts import PythonRef as PythonRef
-from agentrunproof.plan.parts import Run as Run
 from agentrunproof.plan.parts import Session as Session
 from agentrunproof.plan.parts import StepUsage as StepUsage
 from agentrunproof.plan.parts import Tool as Tool
 from agentrunproof.plan.parts import ToolGuardrail as ToolGuardrail
 from agentrunproof.plan.parts import ToolOutcome as ToolOutcome
+from agentrunproof.plan.servers import McpServer as McpServer
 from agentrunproof.shape import Count, Decimal, Name, Positive, Text, decode, encode
 
 Mode = Literal["run", "run_streamed", "run_sync"]
@@ -74,13 +76,15 @@ class ResumeInput:
         branch: states of one result under different names are made separately, all of them
             when the result is there, before any is run.
         via: how the state travels: the object itself, its JSON, or its JSON string.
-        decisions: made on the state before it is run.
+        decisions: made on the state before it is run; of several on one call the last one holds.
+        add: a user message staged on the state (``RunState.add_input``).
     """
 
     from_: Name
     branch: Name = "main"
     via: Via = "memory"
     decisions: tuple[Decision, ...] = ()
+    add: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,12 +134,13 @@ class Cancel:
     """Cancel a streamed run when the consumer has seen the `count`-th event named `when`.
 
     `when` is a run item event name (``tool_called``), or a raw event type
-    (``response.output_text.delta``).
+    (``response.output_text.delta``). With the mode ``task`` it is the consumer's own task that is
+    cancelled, which the stream hears of when the consumer waits for it the next time.
     """
 
     when: str
     count: Positive = 1
-    mode: Literal["immediate", "after_turn"] = "immediate"
+    mode: Literal["immediate", "after_turn", "task"] = "immediate"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +157,19 @@ class Reader:
     begins_after: Decimal | None = None
     delay: Decimal | None = None
     events: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailingWrite:
+    """A write to the session that raises ``SessionFailure``.
+
+    Args:
+        count: which of the phase's writes it is, from 1.
+        stored: whether the items were stored all the same, and only nobody was told.
+    """
+
+    count: Positive = 1
+    stored: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +235,7 @@ class Phase:
     cancel: Cancel | None = None
     reader: Reader | None = None
     probe: StateProbe | None = None
+    failing_write: FailingWrite | None = None
     expect: ExpectedOutcome = field(default_factory=ExpectedOutcome)
 
 
@@ -240,6 +259,7 @@ class Plan:
     start: Name = ""
     agents: dict[Name, Agent] = field(default_factory=dict)
     tools: dict[Name, Tool] = field(default_factory=dict)
+    mcp: dict[Name, McpServer] = field(default_factory=dict)
     guardrails: dict[Name, Guardrail] = field(default_factory=dict)
     tool_guardrails: dict[Name, ToolGuardrail] = field(default_factory=dict)
     handoffs: dict[Name, Handoff] = field(default_factory=dict)
@@ -267,6 +287,25 @@ class Plan:
     def calls(self) -> bool:
         """Whether the phases call functions; in all others the Runner runs agents."""
         return any(phase.call is not None for phase in self.phases)
+
+    @property
+    def served(self) -> frozenset[str]:
+        """Names of the tools that are those of an MCP server."""
+        return frozenset(name for server in self.mcp.values() for name in server.tools)
+
+    def server_of(self, agent: str, tool: str) -> str | None:
+        """The MCP server by which an agent has a tool, if one of its servers offers it."""
+        declared = self.agents.get(agent)
+        return next((name for name in (declared.mcp if declared is not None else ())
+                     if tool in self.mcp[name].offered), None)
+
+    def tools_of(self, agent: str) -> tuple[str, ...]:
+        """The tools of an agent: those that its MCP servers offer, then its own."""
+        declared = self.agents.get(agent)
+        if declared is None:
+            return ()
+        return (*(tool for name in declared.mcp for tool in self.mcp[name].offered),
+                *declared.tools)
 
     def phase(self, id: str) -> Phase:
         return next(phase for phase in self.phases if phase.id == id)

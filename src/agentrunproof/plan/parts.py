@@ -1,4 +1,4 @@
-"""The parts a plan is made of: items, model turns, tools, guardrails, agents, session, options.
+"""The parts a plan is made of: items, model turns, tools, guardrails, agents, session.
 
 Fields that name other parts of the plan hold their names; `agentrunproof.plan.rules` checks that
 they exist. Decimals are strings, because no float may enter canonical bytes.
@@ -7,7 +7,7 @@ they exist. Decimals are strings, because no float may enter canonical bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from agentrunproof.shape import Count, Decimal, Name, Positive, Text
 
@@ -16,24 +16,25 @@ PythonRef = Annotated[str, Text(r"python:[A-Za-z_][\w.]*:[A-Za-z_][\w.]*",
 ParamType = Literal["string", "integer", "number", "boolean", "object", "string[]", "integer[]"]
 
 ITEM_KINDS: tuple[str, ...] = ("user", "system", "developer", "say", "refusal", "reasoning",
-                               "call", "handoff", "output")
-MODEL_ITEM_KINDS = frozenset({"say", "refusal", "reasoning", "call", "handoff"})
+                               "search", "call", "handoff", "output")
+MODEL_ITEM_KINDS = frozenset({"say", "refusal", "reasoning", "search", "call", "handoff"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One conversation item; exactly one of its nine kinds is set.
+    """One conversation item; exactly one of its ten kinds is set.
 
     Args:
         user, system, developer: text of an input message with that role.
-        say: text of an assistant message.
+        say: text of an assistant message; `more`: texts of its further parts.
         refusal: text of an assistant refusal.
         reasoning: summary text of a reasoning item.
+        search: query of a web search, which the model's provider has run already.
         call: name of the function called; `id` is the call id, `arguments` its JSON text, which
             may be malformed on purpose.
         handoff: name of the agent handed to (a call of its transfer function).
         output: text of a function call output; `of` is the call id it answers.
-        id: call id, or the item id of a message or reasoning item.
+        id: call id, or the item id of a message, reasoning item or search.
     """
 
     user: str | None = None
@@ -42,12 +43,14 @@ class Item:
     say: str | None = None
     refusal: str | None = None
     reasoning: str | None = None
+    search: str | None = None
     call: str | None = None
     handoff: Name | None = None
     output: str | None = None
     of: str | None = None
     id: str | None = None
     arguments: str | None = None
+    more: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -147,6 +150,7 @@ class Tool:
         failure: what the SDK makes of an exception: ``default`` text, ``raise`` (the SDK's
             ``failure_error_function=None``), or ``text`` (a function returning `failure_text`).
         timeout: seconds, in virtual time; `timeout_behavior` as in the SDK.
+        timeout_text: what the model is told of a timeout (a ``timeout_error_function``).
         delay: seconds of virtual time before the tool acts, an ordering barrier.
         after, opens: gate to wait for before acting; gate to open on being started.
         opens_done: gate to open after having acted.
@@ -167,6 +171,7 @@ class Tool:
     failure_text: str | None = None
     timeout: Decimal | None = None
     timeout_behavior: Literal["error_as_result", "raise_exception"] = "error_as_result"
+    timeout_text: str | None = None
     delay: Decimal | None = None
     after: Name | None = None
     opens: Name | None = None
@@ -221,7 +226,12 @@ class ToolGuardrail:
 
 @dataclass(frozen=True, kw_only=True)
 class Handoff:
-    """A handoff with options; an agent may also name another agent directly."""
+    """A handoff with options; an agent may also name another agent directly.
+
+    Args:
+        enabled: whether it is offered to the model at all.
+        enabled_until: gate with whose opening it is disabled.
+    """
 
     to: Name
     tool_name: Name | None = None
@@ -230,6 +240,8 @@ class Handoff:
     nest_history: bool | None = None
     input_type: Name | None = None
     error: str | None = None
+    enabled: bool = True
+    enabled_until: Name | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +255,7 @@ class OutputType:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """Model settings that the run must hand to the model."""
+    """Model settings that the run must hand to the model; `timeout` in seconds of virtual time."""
 
     temperature: Decimal | None = None
     top_p: Decimal | None = None
@@ -252,15 +264,17 @@ class ModelSettings:
     parallel_tool_calls: bool | None = None
     truncation: Literal["auto", "disabled"] | None = None
     store: bool | None = None
+    timeout: Decimal | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """One agent. `stop_at_tools` is the SDK's ``StopAtTools``."""
+    """One agent; `mcp` names its servers, `stop_at_tools` is the SDK's ``StopAtTools``."""
 
     instructions: str | None = None
     handoff_description: str | None = None
     tools: tuple[Name, ...] = ()
+    mcp: tuple[Name, ...] = ()
     handoffs: tuple[Name, ...] = ()
     input_guardrails: tuple[Name, ...] = ()
     output_guardrails: tuple[Name, ...] = ()
@@ -278,91 +292,12 @@ class Session:
 
     ``recording`` is an in-memory session of ours, ``sqlite`` the SDK's ``SQLiteSession`` on a
     file in a temporary folder, ``python`` a factory called with the session id. Whatever it is,
-    each operation on it is recorded.
+    each operation on it is recorded, and takes `delay` seconds of virtual time.
     """
 
     kind: Literal["recording", "sqlite", "python"] = "recording"
     id: str = "session-1"
     items: tuple[Item, ...] = ()
     limit: Count | None = None
+    delay: Decimal | None = None
     python: PythonRef | None = None
-
-
-HookName = Literal["on_agent_start", "on_agent_end", "on_llm_start", "on_llm_end",
-                   "on_tool_start", "on_tool_end", "on_handoff"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class HookError:
-    """A lifecycle hook that raises ``HookFailure`` the first time it is called.
-
-    With `cancel` it raises ``asyncio.CancelledError`` instead, from within.
-    """
-
-    on: HookName
-    message: str = "hook failed"
-    cancel: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class HookDelay:
-    """A hook of the agent that takes this many seconds of virtual time."""
-
-    on: HookName
-    delay: Decimal
-
-
-@dataclass(frozen=True, kw_only=True)
-class InputFilter:
-    """What ``RunConfig.call_model_input_filter`` makes of each model input, in this order.
-
-    Args:
-        keep: only so many of the last items.
-        add: a user message with this text at the end.
-        instructions: these instead of the agent's.
-        error: it raises ``FilterFailure`` with this message.
-        malformed: it returns the items alone, which the SDK must refuse.
-    """
-
-    keep: Count | None = None
-    add: str | None = None
-    instructions: str | None = None
-    error: str | None = None
-    malformed: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """Options of every run of the plan (the SDK's ``Runner.run`` arguments and ``RunConfig``).
-
-    Args:
-        on_max_turns: the final output that an error handler supplies when turns run out.
-        server: by which of the SDK's options the server keeps the conversation, so that only new
-            items are sent; the ids are those of `plan.items.SERVER_IDS`.
-        callables: what the functions are that the plan gives to the SDK (instructions, callbacks
-            and filters of handoffs): functions, objects that can be called, or such objects that
-            count as false.
-        retries: how often the Runner tries a failed model call again, whatever the error was (the
-            SDK's ``ModelRetrySettings``).
-        sensitive_traces: whether spans may tell what tools and models were given and gave
-            (the SDK's ``trace_include_sensitive_data``).
-        input_filter: what is made of each model input just before the model is called.
-    """
-
-    max_turns: Positive | None = None
-    context: dict[str, Any] | None = None
-    hooks: Literal["both", "run", "agent", "none"] = "both"
-    hook_error: HookError | None = None
-    hook_delay: HookDelay | None = None
-    nest_handoff_history: bool = False
-    input_guardrails: tuple[Name, ...] = ()
-    output_guardrails: tuple[Name, ...] = ()
-    model_settings: ModelSettings = field(default_factory=ModelSettings)
-    on_max_turns: str | None = None
-    retries: Positive | None = None
-    tracing: bool = True
-    sensitive_traces: bool = True
-    server: Literal["none", "conversation_id", "previous_response_id",
-                    "auto_previous_response_id"] = "none"
-    callables: Literal["function", "object", "false_object"] = "function"
-    input_filter: InputFilter | None = None

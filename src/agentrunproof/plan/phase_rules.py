@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 
 from agentrunproof.plan.items import ITEM_LABELS, phase_input, script_items, session_items
@@ -39,6 +38,7 @@ def history_problems(plan: Plan) -> Iterator[Problem]:
         return
     if (plan.session.kind == "python") != (plan.session.python is not None):
         yield Problem("PLAN_CONTRADICTION", "session.python", "goes with kind = \"python\"")
+    yield from seconds_problems(plan.session, ("delay",), "session")
     for n, item in enumerate(plan.session.items):
         yield from _item_problems(item, ITEM_KINDS, f"session.items[{n}]")
 
@@ -133,8 +133,15 @@ def _start_problems(plan: Plan, phase: Phase, earlier: dict[str, Phase],
                           "only an interrupted phase has a state to probe",
                           "expect = { outcome = \"interrupted\" }")
         yield from repeated(f"{place}.probe.via", phase.probe.via)
+    if phase.failing_write is not None and plan.session is None:
+        yield Problem("PLAN_CONTRADICTION", f"{place}.failing_write", "the plan has no session")
     if phase.cancel is not None:
         yield from _cancel_problems(plan, phase.cancel.when, f"{place}.cancel")
+        if phase.cancel.mode == "task" and any(
+                guardrail.cleanup is not None for guardrail in plan.guardrails.values()):
+            yield Problem("PLAN_CONTRADICTION", f"{place}.cancel.mode", "nobody waits for a "
+                          "guardrail that takes its time to stop when a task is cancelled",
+                          "leave the cleanup out")
     if phase.reader is not None:
         yield from _reader_problems(plan, phase, phase.reader, f"{place}.reader")
 
@@ -179,6 +186,9 @@ def _reader_problems(plan: Plan, phase: Phase, reader: Reader, place: str) -> It
         yield Problem("PLAN_CONTRADICTION", place,
                       "is for a consumer that waits, or one that reads no events",
                       "begins_after or delay in seconds, or events = false")
+    if phase.cancel is not None and phase.cancel.mode == "task" and reader.delay is not None:
+        yield Problem("PLAN_CONTRADICTION", f"{place}.delay", "a task that is cancelled while it "
+                      "deals with an event does not tell the stream", "leave the delay out")
     if phase.cancel is not None and not reader.events:
         yield Problem("PLAN_CONTRADICTION", f"{place}.events",
                       "a consumer that sees no event cannot cancel at one")
@@ -226,6 +236,8 @@ def _item_problems(item: Item, kinds: Collection[str], place: str) -> Iterator[P
         yield Problem("PLAN_ITEM", f"{place}.{kind}", "is not something a model outputs",
                       "a model's item is " + ", ".join(sorted(kinds)))
     calls = kind in ("call", "handoff")
+    if item.more and kind != "say":
+        yield Problem("PLAN_ITEM", f"{place}.more", "goes with say: texts of its further parts")
     if item.arguments is not None and not calls:
         yield Problem("PLAN_ITEM", f"{place}.arguments", "goes with call or handoff")
     if (item.of is not None) != (kind == "output"):
@@ -248,10 +260,6 @@ def _decision_problems(plan: Plan, phase: Phase, earlier: dict[str, Phase],
         if decision.message is not None and decision.approve:
             yield Problem("PLAN_CONTRADICTION", f"{here}[{n}].message",
                           "is for a rejection", "approve = false")
-    counts = Counter(decision.call for decision in resume.decisions)
-    for call, count in counts.items():
-        if count > 1:
-            yield Problem("PLAN_DUPLICATE", here, f"decides call {call!r} {count} times")
 
 
 def _expect_problems(plan: Plan, phase: Phase, calls: list[str], place: str) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from agentrunproof.shape import nearest
@@ -40,3 +40,23 @@ def seconds_problems(part: Any, keys: Iterable[str], place: str) -> Iterator[Pro
         if value is not None and (value.startswith("-") or value == "0"):
             yield Problem("PLAN_RANGE", f"{place}.{key}",
                           f"expected seconds above 0, found {value}")
+
+
+def names_problems(place: str, what: str, names: Iterable[str], known: Collection[str]
+                   ) -> Iterator[Problem]:
+    """A problem for each name that is not known, or stands more than once."""
+    names = tuple(names)
+    for name in names:
+        if name not in known:
+            yield unknown(place, what, name, known)
+    yield from repeated(place, names)
+
+
+def guardrail_problems(guardrails: Mapping[str, Any], names: tuple[str, ...], kind: str,
+                       place: str) -> Iterator[Problem]:
+    """The same for names of guardrails, which must also be of this kind."""
+    yield from names_problems(place, "guardrail", names, guardrails)
+    for name in names:
+        if name in guardrails and guardrails[name].kind != kind:
+            yield Problem("PLAN_KIND", place, f"{name!r} is not an {kind} guardrail",
+                          f"set kind = \"{kind}\" in guardrails.{name}")

@@ -16,7 +16,7 @@ RELATIONS: dict[str, str] = {
     "sync": "the synchronous run and the awaited one",
     "hooks": "the run without lifecycle hooks and the one with them",
     "tracing": "the run without tracing and the one with it",
-    "state": "runs resumed from the state itself, from its JSON and from its text",
+    "state": "runs resumed from the state itself and from its text",
     "approval": "the run of calls that need no approval and the one whose calls were approved",
     "history": "runs that are handed the history and those that find it in the session",
 }

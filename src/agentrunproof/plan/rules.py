@@ -2,14 +2,15 @@
 
 Names must exist, parts must not contradict each other, and nothing may be declared that could
 never have an effect. The first breach is raised, with its place in the plan, the problem and a
-hint. Rules about phases, scripts and expectations are in `plan.phase_rules`.
+hint. Rules about phases, scripts and expectations are in `plan.phase_rules`, those
+about options of the run in `plan.run_rules`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from agentrunproof.errors import PlanError, ShapeError
@@ -19,20 +20,25 @@ from agentrunproof.plan.items import of_type, template_fields
 from agentrunproof.plan.model import (
     Agent,
     Handoff,
-    HookError,
     OutputType,
     Param,
     Plan,
     PythonRef,
-    Run,
     Tool,
 )
 from agentrunproof.plan.phase_rules import history_problems, phase_problems
-from agentrunproof.plan.problem import Problem, repeated, seconds_problems, unknown
+from agentrunproof.plan.problem import (
+    Problem,
+    guardrail_problems,
+    names_problems,
+    repeated,
+    seconds_problems,
+    unknown,
+)
 from agentrunproof.plan.relations import relation_problems
-from agentrunproof.shape import MAX_INT, decode, encode, join
-
-MAX_DEPTH = 32
+from agentrunproof.plan.run_rules import run_problems
+from agentrunproof.plan.server_rules import server_problems
+from agentrunproof.shape import decode, encode
 
 _AGENT_TOOL_FIELDS = {"description", "needs_approval", "failure", "failure_text", "enabled",
                       "agent", "max_turns"}
@@ -60,13 +66,14 @@ def _problems(plan: Plan) -> Iterator[Problem]:
         yield from _agent_problems(plan, agent, f"agents.{name}")
     for name, tool in plan.tools.items():
         yield from _tool_problems(plan, tool, f"tools.{name}")
+    yield from server_problems(plan)
     yield from _nesting_problems(plan)
     yield from _guardrail_problems(plan)
     for name, handoff in plan.handoffs.items():
         yield from _handoff_problems(plan, handoff, f"handoffs.{name}", name)
     for name, declared in plan.types.items():
         yield from _type_problems(declared, f"types.{name}")
-    yield from _run_problems(plan)
+    yield from run_problems(plan)
     yield from history_problems(plan)
     yield from phase_problems(plan)
     yield from _gate_problems(plan)
@@ -92,20 +99,18 @@ def _head_problems(plan: Plan) -> Iterator[Problem]:
         yield Problem("PLAN_EMPTY", "modes", "a plan runs in at least one mode")
     yield from repeated("modes", plan.modes)
     if not plan.calls:
-        yield from _names("start", "agent", (plan.start,), plan.agents)
+        yield from names_problems("start", "agent", (plan.start,), plan.agents)
 
 
 def _agent_problems(plan: Plan, agent: Agent, place: str) -> Iterator[Problem]:
-    yield from _names(f"{place}.tools", "tool", agent.tools, plan.tools)
-    yield from _names(f"{place}.handoffs", "handoff or agent", agent.handoffs,
+    yield from names_problems(f"{place}.tools", "tool", agent.tools, plan.tools)
+    yield from names_problems(f"{place}.handoffs", "handoff or agent", agent.handoffs,
                       {**plan.handoffs, **plan.agents})
     for kind in ("input", "output"):
-        yield from _guardrail_names(plan, getattr(agent, f"{kind}_guardrails"), kind,
+        yield from guardrail_problems(plan.guardrails, getattr(agent, f"{kind}_guardrails"), kind,
                                     f"{place}.{kind}_guardrails")
     if agent.output_type is not None:
-        yield from _names(f"{place}.output_type", "type", (agent.output_type,), plan.types)
-    yield from _names(f"{place}.stop_at_tools", "tool of this agent", agent.stop_at_tools,
-                      agent.tools)
+        yield from names_problems(f"{place}.output_type", "type", (agent.output_type,), plan.types)
     if bool(agent.stop_at_tools) != (agent.tool_use_behavior == "stop_at_tools"):
         yield Problem("PLAN_CONTRADICTION", f"{place}.tool_use_behavior",
                       "'stop_at_tools' and a list stop_at_tools go together")
@@ -129,7 +134,7 @@ def _tool_problems(plan: Plan, tool: Tool, place: str) -> Iterator[Problem]:
             yield Problem("PLAN_CONTRADICTION", f"{place}.{key}",
                           f"does not go with {body!r}", "leave it out")
     if tool.agent is not None:
-        yield from _names(f"{place}.agent", "agent", (tool.agent,), plan.agents)
+        yield from names_problems(f"{place}.agent", "agent", (tool.agent,), plan.agents)
     elif tool.max_turns is not None:
         yield Problem("PLAN_CONTRADICTION", f"{place}.max_turns",
                       "is for the nested run of an agent as a tool", "leave it out")
@@ -142,11 +147,14 @@ def _tool_problems(plan: Plan, tool: Tool, place: str) -> Iterator[Problem]:
         yield Problem("PLAN_CONTRADICTION", f"{place}.enabled_until", "it is never enabled")
     if tool.timeout is None and tool.timeout_behavior != "error_as_result":
         yield Problem("PLAN_CONTRADICTION", f"{place}.timeout_behavior", "needs a timeout")
+    if tool.timeout_text is not None and (tool.timeout is None
+                                          or tool.timeout_behavior != "error_as_result"):
+        yield Problem("PLAN_CONTRADICTION", f"{place}.timeout_text", "no timeout is told")
     yield from seconds_problems(tool, ("timeout", "delay"), place)
     for kind in ("input", "output"):
         names = getattr(tool, f"{kind}_guardrails")
         here = f"{place}.{kind}_guardrails"
-        yield from _names(here, "tool guardrail", names, plan.tool_guardrails)
+        yield from names_problems(here, "tool guardrail", names, plan.tool_guardrails)
         for name in names:
             if name in plan.tool_guardrails and plan.tool_guardrails[name].kind != kind:
                 yield Problem("PLAN_KIND", here, f"{name!r} does not guard a tool's {kind}",
@@ -253,61 +261,11 @@ def _handoff_problems(plan: Plan, handoff: Handoff, place: str, name: str) -> It
     if name in plan.agents:
         yield Problem("PLAN_DUPLICATE", place, "is also the name of an agent",
                       "an agent's handoffs may name either, so the names must differ")
-    yield from _names(f"{place}.to", "agent", (handoff.to,), plan.agents)
+    yield from names_problems(f"{place}.to", "agent", (handoff.to,), plan.agents)
+    if handoff.enabled_until is not None and not handoff.enabled:
+        yield Problem("PLAN_CONTRADICTION", f"{place}.enabled_until", "it is never enabled")
     if handoff.input_type is not None:
-        yield from _names(f"{place}.input_type", "type", (handoff.input_type,), plan.types)
-
-
-def _run_problems(plan: Plan) -> Iterator[Problem]:
-    for kind in ("input", "output"):
-        yield from _guardrail_names(plan, getattr(plan.run, f"{kind}_guardrails"), kind,
-                                    f"run.{kind}_guardrails")
-    yield from _hook_problems(plan.run)
-    if plan.run.server != "none" and plan.session is not None:
-        yield Problem("PLAN_CONTRADICTION", "run.server", "the history is kept by the server or "
-                      "by a session", "leave out one of them")
-    if plan.run.callables != "function" and not any(
-            agent.instructions or agent.handoffs for agent in plan.agents.values()):
-        yield Problem("PLAN_CONTRADICTION", "run.callables", "the plan gives no function away",
-                      "it is for instructions, and for callbacks and filters of handoffs")
-    yield from _filter_problems(plan.run)
-    if not plan.run.sensitive_traces and not plan.run.tracing:
-        yield Problem("PLAN_CONTRADICTION", "run.sensitive_traces", "no spans are made")
-    if plan.run.context is not None:
-        yield from _plain(plan.run.context, "run.context", MAX_DEPTH)
-    for n, phase in enumerate(plan.phases):
-        if phase.context is not None:
-            yield from _plain(phase.context, f"phases[{n}].context", MAX_DEPTH)
-
-
-def _hook_problems(run: Run) -> Iterator[Problem]:
-    error = run.hook_error
-    if error is not None and run.hooks not in ("both", "run"):
-        yield Problem("PLAN_CONTRADICTION", "run.hook_error", "no hooks of the run are installed",
-                      f"drop hooks = \"{run.hooks}\"")
-    if error is not None and error.cancel and error != HookError(on=error.on, cancel=True):
-        yield Problem("PLAN_CONTRADICTION", "run.hook_error.message",
-                      "a cancellation says nothing", "leave it out")
-    if run.hook_delay is not None:
-        if run.hooks not in ("both", "agent"):
-            yield Problem("PLAN_CONTRADICTION", "run.hook_delay",
-                          "no hooks of the agent are installed", f"drop hooks = \"{run.hooks}\"")
-        yield from seconds_problems(run.hook_delay, ("delay",), "run.hook_delay")
-
-
-def _filter_problems(run: Run) -> Iterator[Problem]:
-    declared = run.input_filter
-    if declared is None:
-        return
-    given = sorted(encode(declared))
-    if not given:
-        yield Problem("PLAN_EMPTY", "run.input_filter", "does nothing", "such as { keep = 2 }")
-    if len(given) > 1 and (declared.error is not None or declared.malformed):
-        yield Problem("PLAN_CONTRADICTION", "run.input_filter", "a filter that fails does nothing "
-                      "else", f"keep one of {', '.join(given)}")
-    if run.server != "none":
-        yield Problem("PLAN_CONTRADICTION", "run.input_filter", "does not go with run.server",
-                      "what is sent there is only a part of the conversation")
+        yield from names_problems(f"{place}.input_type", "type", (handoff.input_type,), plan.types)
 
 
 def _gate_problems(plan: Plan) -> Iterator[Problem]:
@@ -335,43 +293,7 @@ def _waits(plan: Plan) -> Iterator[tuple[str, str]]:
     for place, part in parts:
         if part.after is not None:
             yield f"{place}.after", part.after
-    for name, tool in plan.tools.items():
-        if tool.enabled_until is not None:
-            yield f"tools.{name}.enabled_until", tool.enabled_until
-
-
-def _names(place: str, what: str, names: Iterable[str], known: Collection[str],
-           ) -> Iterator[Problem]:
-    names = tuple(names)
-    for name in names:
-        if name not in known:
-            yield unknown(place, what, name, known)
-    yield from repeated(place, names)
-
-
-def _guardrail_names(plan: Plan, names: tuple[str, ...], kind: str,
-                     place: str) -> Iterator[Problem]:
-    yield from _names(place, "guardrail", names, plan.guardrails)
-    for name in names:
-        if name in plan.guardrails and plan.guardrails[name].kind != kind:
-            yield Problem("PLAN_KIND", place, f"{name!r} is not an {kind} guardrail",
-                          f"set kind = \"{kind}\" in guardrails.{name}")
-
-
-def _plain(value: Any, place: str, depth: int) -> Iterator[Problem]:
-    """Contexts enter canonical bytes, so they hold text, integers, flags, lists and tables."""
-    if depth == 0:
-        yield Problem("PLAN_TOO_DEEP", place, f"nested more than {MAX_DEPTH} deep")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _plain(item, join(place, key), depth - 1)
-    elif isinstance(value, list | tuple):
-        for n, item in enumerate(value):
-            yield from _plain(item, f"{place}[{n}]", depth - 1)
-    elif isinstance(value, float):
-        yield Problem("PLAN_FLOAT", place, f"a float ({value}) cannot enter canonical bytes",
-                      "write it as text, such as \"0.5\"")
-    elif isinstance(value, int) and abs(value) > MAX_INT:
-        yield Problem("PLAN_RANGE", place, "an integer beyond 2^53 - 1")
-    elif value is not None and not isinstance(value, str | int):
-        yield Problem("PLAN_TYPE", place, f"expected plain data, found {type(value).__name__}")
+    for kind, table in (("tools", plan.tools), ("handoffs", plan.handoffs)):
+        for name, part in table.items():
+            if part.enabled_until is not None:
+                yield f"{kind}.{name}.enabled_until", part.enabled_until

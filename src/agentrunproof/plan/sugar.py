@@ -287,6 +287,11 @@ def _resume(value: Any, path: str) -> Any:
             raise ShapeError("SHAPE_TYPE", join(path, key), "expected a list of call ids")
         decisions += [{"call": call} | ({} if key == "approve" else {"approve": False})
                       for call in calls]
+    both = [d["call"] for d in decisions if d.get("approve", True)
+            and {"call": d["call"], "approve": False} in decisions]
+    if both:
+        raise ShapeError("SHAPE_CONTRADICTION", path, f"approves and rejects {both[0]}",
+                         "give decisions = [..], in their order")
     for key in ("always", "message"):
         if key not in value:
             continue

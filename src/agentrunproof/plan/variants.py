@@ -2,7 +2,8 @@
 
 `vary` rewrites a plan once for each relation of `plan.relations`, or says why the relation does
 not hold for that plan. It is pure, so whoever reads a record derives the variants again. A
-variant has one mode, that of the run it is compared with, but for ``sync``.
+variant has one mode, that of the run it is compared with, but for ``sync``. All variants take as
+long as the plan itself, so a plan of several phases has one for sync, hooks and tracing together.
 
 Where nothing promises that the runs are alike, there is no variant: what the scheduler may choose
 (cancelled streams), what foreign Python may remember of an earlier run, hooks that take part in
@@ -12,6 +13,7 @@ the plan, filters that make of a history something else than what the session ke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 
 from agentrunproof.errors import PlanError
@@ -31,7 +33,7 @@ from agentrunproof.plan.model import (
 )
 from agentrunproof.plan.relations import RELATIONS
 
-_WAYS: tuple[Via, ...] = ("memory", "json", "string")
+_WAYS: tuple[Via, ...] = ("memory", "string")  # a text is the JSON, and read as that
 _GATES = ("after", "opens", "opens_done", "enabled_until")
 
 
@@ -123,28 +125,59 @@ Named = Iterator[tuple[str, Plan]]
 
 
 def _sync(plan: Plan) -> Named:
+    varied = _synchronous(plan)
+    if _in_one(plan):
+        raise _NoVariant("of several phases the run without hooks is the synchronous one, too")
+    yield "sync", varied
+
+
+def _hooks(plan: Plan) -> Named:
+    varied = _without_hooks(plan)
+    for relation, change in (("sync", _synchronous), ("tracing", _untraced)):
+        if _in_one(plan) and relation not in plan.relations:
+            with suppress(_NoVariant):
+                varied = change(varied)
+    yield "hooks", varied if varied.modes == ("run_sync",) else _in_base_mode(varied)
+
+
+def _tracing(plan: Plan) -> Named:
+    varied = _in_base_mode(_untraced(plan))
+    if _in_one(plan):
+        raise _NoVariant("of several phases the run without hooks is not traced either")
+    yield "tracing", varied
+
+
+def _in_one(plan: Plan) -> bool:
+    """Whether three relations share a variant: each takes as long as the plan has phases."""
+    try:
+        _without_hooks(plan)
+    except _NoVariant:
+        return False
+    return len(plan.phases) > 1 and "hooks" not in plan.relations
+
+
+def _synchronous(plan: Plan) -> Plan:
     if "run_sync" in plan.modes:
         raise _NoVariant("the plan is run in that mode, where stream_parity compares it")
     if "run" not in plan.modes:
         raise _NoVariant("the plan has no awaited run to compare with")
-    yield "sync", replace(plan, modes=("run_sync",), phases=tuple(
+    return replace(plan, modes=("run_sync",), phases=tuple(
         replace(phase, reader=None) for phase in plan.phases))
 
 
-def _hooks(plan: Plan) -> Named:
+def _without_hooks(plan: Plan) -> Plan:
     if plan.run.hooks == "none":
         raise _NoVariant("the plan has no hooks")
     for field in fields(Run):
         if field.name.startswith("hook_") and getattr(plan.run, field.name) != field.default:
             raise _NoVariant(f"the hooks take part in the run ({field.name})")
-    yield "hooks", replace(_in_base_mode(plan), run=replace(plan.run, hooks="none"))
+    return replace(plan, run=replace(plan.run, hooks="none"))
 
 
-def _tracing(plan: Plan) -> Named:
+def _untraced(plan: Plan) -> Plan:
     if not plan.run.tracing:
         raise _NoVariant("the plan does without tracing")
-    yield "tracing", replace(_in_base_mode(plan), run=replace(
-        plan.run, tracing=False, sensitive_traces=True))
+    return replace(plan, run=replace(plan.run, tracing=False, sensitive_traces=True))
 
 
 def _state(plan: Plan) -> Named:
@@ -166,11 +199,21 @@ def _state(plan: Plan) -> Named:
 def _approval(plan: Plan) -> Named:
     if not any(tool.needs_approval for tool in plan.tools.values()):
         raise _NoVariant("no call needs approval")
+    if any(phase.resume is not None and phase.resume.add for phase in plan.phases):
+        raise _NoVariant("input is staged during a pause")
+    if any(phase.failing_write is not None for phase in plan.phases):
+        raise _NoVariant("the session fails to write during a phase")
+    if plan.run.max_tools_at_once is not None:
+        raise _NoVariant("calls that wait for others are approved at other times")
+    if plan.run.pre_approval_guardrails:
+        raise _NoVariant("guardrails check a call before it waits")
     if _uses_gates(plan):
         raise _NoVariant("gates are closed again when a run is resumed")
     if any(agent.tool_use_behavior != "run_llm_again" for agent in plan.agents.values()):
         raise _NoVariant("which of several calls ends the run depends on what waits")
     chains = [chain(plan, phase) for phase in plan.phases if phase.resume is None]
+    if any(part.expect.outcome == "raised" for parts in chains for part in parts[1:]):
+        raise _NoVariant("a turn that fails leaves more behind where the run has paused in it")
     begins = {part.id: parts[0].id for parts in chains for part in parts}
     yield "approval", replace(
         _in_base_mode(plan),
@@ -181,16 +224,23 @@ def _approval(plan: Plan) -> Named:
 def _history(plan: Plan) -> Named:
     if plan.session is None:
         raise _NoVariant("the plan has no session")
+    if plan.run.session_input is not None:
+        raise _NoVariant("the run joins history and input in a way of its own")
+    if any(phase.failing_write is not None for phase in plan.phases):
+        raise _NoVariant("the session fails to write")
     if plan.session.limit is not None:
         raise _NoVariant("a limited session gives less than the history")
     if any(guardrail.kind == "input" for guardrail in plan.guardrails.values()):
         raise _NoVariant("input guardrails check the new input only where there is a session")
-    if plan.run.nest_handoff_history or any(
+    if plan.run.nest_handoff_history or plan.run.handoff_filter != "none" or any(
             handoff.filter != "none" or handoff.nest_history is not None
             for handoff in plan.handoffs.values()):
         raise _NoVariant("a handoff passes on another history than the session keeps")
     if len(plan.phases) == 1 and not plan.session.items:
         raise _NoVariant("no run has a history")
+    stored = [item.id for item in plan.session.items if item.call is not None]
+    if any(call not in [item.of for item in plan.session.items] for call in stored):
+        raise _NoVariant("a call of a session that has no output is left out, one handed on is not")
     phases = tuple(_handed(plan, n) for n in range(len(plan.phases)))
     yield "history", replace(_in_base_mode(plan), session=None, phases=phases)
 

@@ -11,7 +11,7 @@ from agentrunproof.plan.model import Plan
 Table = dict[str, Any]
 
 _WIDTH = 98
-_TABLES = ("agents", "tools", "guardrails", "tool_guardrails", "handoffs", "types")
+_TABLES = ("agents", "tools", "mcp", "guardrails", "tool_guardrails", "handoffs", "types")
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 

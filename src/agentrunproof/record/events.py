@@ -74,7 +74,9 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "model_responded": _required(agent=str, response_id=str) + _PARENT + _optional(
         output=(Items, ()), usage=(dict[str, int], {})),
     "model_failed": _required(agent=str, error=dict[str, str]) + _PARENT,
-    "tool_started": _required(tool=str, call=str) + _PARENT + _optional(arguments=(str, "{}")),
+    "tool_started": _required(tool=str, call=str) + _PARENT + _optional(arguments=(str, "{}"),
+                                                                       server=_TEXT,
+                                                                       beside=(Count, 0)),
     "tool_finished": _required(tool=str, call=str, output=str) + _PARENT,
     "tool_failed": _required(tool=str, call=str, error=dict[str, str]) + _PARENT,
     "tool_cancelled": _required(tool=str, call=str) + _PARENT,
@@ -82,6 +84,8 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         guardrail=str, stage=Literal["input", "output", "tool_input", "tool_output"]) + _PARENT
         + _optional(agent=_TEXT, call=_TEXT, tripped=_FLAG, behavior=_TEXT,
                     error=(dict[str, str], {})),
+    "server_asked": _required(server=str, op=Literal["list", "connect", "cleanup"]) + _PARENT
+        + _optional(tools=_NAMES, error=(dict[str, str], {})),
     "handoff": _required(from_=str, to=str) + _PARENT + _optional(payload=_TEXT),
     "hook": _required(scope=Literal["run", "agent"], on=str, agent=str) + _PARENT + _optional(
         tool=_TEXT, call=_TEXT, other=_TEXT, output=_TEXT),
@@ -90,6 +94,8 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "session_read": _optional(op=(Literal["get", "observe"], "get"), limit=(Count, None),
                               items=(Items, ())),
     "session_written": _optional(op=(Literal["add", "pop", "clear"], "add"), items=(Items, ())),
+    "session_failed": _required(error=dict[str, str]) + _optional(items=(Items, ())),
+    "input_staged": _optional(items=(Items, ())),
     "interruption": _required(call=str, tool=str) + _optional(agent=_TEXT, arguments=(str, "{}")),
     "decision": _required(call=str, approve=bool) + _optional(always=_FLAG, message=_TEXT),
     "state_saved": _required(branch=str, via=Literal["memory", "json", "string"])
@@ -107,7 +113,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
                        cached=(Count, 0), reasoning=(Count, 0), entries=(Count, None)),
     "result": _required(last_agent=str) + _optional(
         final_output=(str, None), new_items=(tuple[NewItem, ...], ()),
-        history=(Items, ()), responses=(tuple[Items, ...], ()), guardrails=_NAMES),
+        history=(Items, ()), responses=(tuple[Items, ...], ()), guardrails=_NAMES, amiss=_NAMES),
     "raised": _required(error=dict[str, str]) + _optional(
         new_items=(tuple[NewItem, ...], None), responses=(tuple[Items, ...], None),
         last_agent=_TEXT, guardrails=(tuple[str, ...], None)),

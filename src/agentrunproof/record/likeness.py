@@ -30,11 +30,12 @@ class Likeness:
         self._known = known
         self._places = [(run["mode"], run["phase"]) for run in known]
         self._keys: dict[int | None, list[str]] = {None: []}
+        self._texts: dict[int, tuple[Stored, str]] = {}  # runs share events
 
     def shorten(self, run: Stored) -> Stored:
         """A stored run with spans of the plan's own run."""
         base = self._base(nearest(self._places, run["mode"], run["phase"]))
-        return run | {"events": _told([(event, key(event)) for event in run["events"]], base)}
+        return run | {"events": _told([(event, self._key(event)) for event in run["events"]], base)}
 
     def lengthen(self, run: Stored) -> tuple[int | None, list[int | Stored]]:
         """Which of the plan's own runs a shortened one is told by, and its events.
@@ -63,8 +64,13 @@ class Likeness:
 
     def _base(self, place: int | None) -> list[str]:
         if place not in self._keys:
-            self._keys[place] = [key(event) for event in self._known[place or 0]["events"]]
+            self._keys[place] = [self._key(event) for event in self._known[place or 0]["events"]]
         return self._keys[place]
+
+    def _key(self, event: Stored) -> str:
+        if id(event) not in self._texts:
+            self._texts[id(event)] = event, key(event)
+        return self._texts[id(event)][1]
 
 
 def _span(span: tuple[int, ...], length: int) -> range:

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentrunproof import canonical
-from agentrunproof.plan.items import template_fields
+from agentrunproof.plan.items import block_text, template_fields
 from agentrunproof.plan.model import Plan, is_own_code
 from agentrunproof.record import table
 from agentrunproof.record.events import Event
@@ -46,17 +46,19 @@ CLEAR_ERRORS = frozenset({
 _NUMBER = 9 * 10**14  # covered numbers have this first digit and length
 _COVERED = re.compile(r"sha256:[0-9a-f]{64}|\b9[0-9]{14}\b")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|-?[0-9][0-9.eE+\-]*')
-_TEXT_LABELS = ("user:", "assistant:", "system:", "developer:", "reasoning:")
-_ITEM_TEXTS = ("user", "system", "developer", "say", "refusal", "reasoning", "output")
+_TEXT_LABELS = ("user:", "assistant:", "system:", "developer:", "reasoning:", "search:")
+_ITEM_TEXTS = ("user", "system", "developer", "say", "refusal", "reasoning", "search", "output")
 
 #: Texts of a plan's parts, by section; `*` stands for every name.
 _PLAN_TEXTS = {
     ("agents", "*"): ("handoff_description",),
-    ("tools", "*"): ("description", "failure_text"),
+    ("tools", "*"): ("description", "failure_text", "timeout_text"),
+    ("mcp", "*"): ("unlisted",),
     ("guardrails", "*"): ("trips_on", "error"),
     ("tool_guardrails", "*"): ("message", "when"),
     ("handoffs", "*"): ("description", "error"),
-    ("run",): ("on_max_turns",),
+    ("run",): ("on_max_turns", "on_refusal", "history_text", "tool_error_text"),
+    ("run", "session_input"): ("instead",),
     ("run", "hook_error"): ("message",),
     ("run", "input_filter"): ("add", "instructions", "error"),
 }
@@ -97,7 +99,10 @@ class _Cover:
         self._salt = salt
 
     def text(self, text: str) -> str:
-        """The digest of a text; nothing stays nothing."""
+        """The digest of a text, in a block of an MCP result that of its text; nothing stays."""
+        inner = block_text(text)
+        if inner != text:
+            return json.dumps({"type": "text", "text": self.text(inner)}, separators=(",", ":"))
         return f"sha256:{self._digest(text)}" if text else text
 
     def _digest(self, text: str) -> str:
@@ -151,6 +156,7 @@ class _Cover:
         for declared in plan.get("types", {}).values():
             self._params(declared["fields"])
         _apply(plan.get("run", {}), ("context",), self.value)
+        _apply(plan.get("run", {}), ("on_invalid_output",), self.arguments)
         self._items(plan.get("session", {}).get("items", ()))
         for phase in plan["phases"]:
             self._phase(phase)
@@ -172,12 +178,14 @@ class _Cover:
     def _items(self, items: Any) -> None:
         for item in items:
             _apply(item, _ITEM_TEXTS, self.text)
+            _apply(item, ("more",), lambda texts: [self.text(text) for text in texts])
             _apply(item, ("arguments",), self.arguments)
 
     def _phase(self, phase: dict[str, Any]) -> None:
         _apply(phase, ("context",), self.value)
         _apply(phase.get("input", {}), ("text",), self.text)
         self._items(phase.get("input", {}).get("items", ()))
+        _apply(phase.get("resume", {}), ("add",), self.text)
         for decision in phase.get("resume", {}).get("decisions", ()):
             _apply(decision, ("message",), self.text)
         for steps in phase.get("script", {}).values():
@@ -224,6 +232,7 @@ class _Cover:
         _apply(covered, ("output", "content"), self._content)
         for part in covered.get("summary", ()):
             _apply(part, ("text",), self.text)
+        _apply(covered.get("action") or {}, ("query",), self.text)
         return covered
 
     def _content(self, content: Any) -> Any:

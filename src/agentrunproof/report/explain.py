@@ -54,7 +54,7 @@ def verdict_lines(certificate: Certificate) -> list[str]:
 def _part_lines(plan: Plan) -> Iterator[str]:
     for name, agent in plan.agents.items():
         has = [f"{word} {', '.join(names)}" for word, names in (
-            ("tools", agent.tools), ("handoffs to", agent.handoffs),
+            ("tools", agent.tools), ("MCP servers", agent.mcp), ("handoffs to", agent.handoffs),
             ("input guardrails", agent.input_guardrails),
             ("output guardrails", agent.output_guardrails)) if names]
         first = ", starts" if name == plan.start else ""
@@ -64,6 +64,9 @@ def _part_lines(plan: Plan) -> Iterator[str]:
         does += ["needs approval"] if tool.needs_approval else []
         does += [f"times out after {tool.timeout} s"] if tool.timeout else []
         yield from wrap(f"tool {name}" + (": " + ", ".join(does) if does else ""), "  ")
+    for name, server in plan.mcp.items():
+        yield from wrap(f"MCP server {name}: offers {', '.join(server.offered) or 'nothing'}"
+                        + (", whose list is kept" if server.cached else ""), "  ")
     if plan.session is not None:
         yield f"  session {plan.session.id} ({plan.session.kind})"
 

@@ -19,6 +19,7 @@ from agentrunproof.plan import model as declared
 from agentrunproof.plan.items import SERVER_IDS, session_items
 from agentrunproof.plan.model import Phase, Plan
 from agentrunproof.sdk import compat, normal
+from agentrunproof.sdk import options as options_of_a_run
 from agentrunproof.sdk.capture import Recorder
 from agentrunproof.sdk.filters import recording_filter
 from agentrunproof.sdk.gates import Gates
@@ -27,7 +28,7 @@ from agentrunproof.sdk.model import PlanModel
 from agentrunproof.sdk.sessions import RecordingSession
 from agentrunproof.sdk.tools import PYTHON_TYPES, Toolbox, resolve
 
-_DECIMAL_SETTINGS = ("temperature", "top_p")
+_DECIMAL_SETTINGS = ("temperature", "top_p", "timeout")
 
 
 class HandoffFailure(Exception):
@@ -63,11 +64,13 @@ class World:
         self.gates = Gates()
         self.models = {name: PlanModel(name, recorder, self.gates) for name in plan.agents}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._box = Toolbox(recorder, self.gates)
+        self._box = Toolbox(recorder, self.gates, plan.run.max_tools_at_once is not None)
         self._guardrails = {name: self._box.guardrail(name, spec)
                             for name, spec in plan.guardrails.items()}
+        self._servers = self._made_servers()
         self.agents = {name: self._agent(name, spec) for name, spec in plan.agents.items()}
-        tools = {name: self._tool(name, spec) for name, spec in plan.tools.items()}
+        tools = {name: self._tool(name, spec) for name, spec in plan.tools.items()
+                 if name not in plan.served}
         for name, spec in plan.agents.items():
             self.agents[name].tools = [tools[tool] for tool in spec.tools]
             self.agents[name].handoffs = [self._handoff(name, to) for to in spec.handoffs]
@@ -76,7 +79,9 @@ class World:
                       if plan.run.hooks in ("both", "run") else None)
 
     async def open(self) -> None:
-        """Open the session and fill it with what the plan says it holds."""
+        """Connect the servers, open the session and fill it with what the plan says it holds."""
+        for server in self._servers.values():
+            await server.connect()
         spec = self.plan.session
         if spec is None:
             return
@@ -90,9 +95,12 @@ class World:
             inner = resolve(spec.python)(spec.id)
         if inner is not None and items:
             await inner.add_items(items)
-        self.session = RecordingSession(spec.id, inner, self.recorder, tuple(items), settings)
+        self.session = RecordingSession(spec.id, inner, self.recorder, tuple(items), settings,
+                                        spec.delay)
 
     async def close(self) -> None:
+        for server in self._servers.values():
+            await server.cleanup()
         if self.session is not None:
             await self.session.close()
         if self._folder is not None:
@@ -101,6 +109,8 @@ class World:
     def start_phase(self, phase: Phase) -> None:
         """Close all gates and load the phase's script into the models."""
         self.gates.reset()
+        if self.session is not None:
+            self.session.fail(phase.failing_write)
         if self.hooks is not None:
             self.hooks.context = None
         for model in self.models.values():
@@ -115,14 +125,14 @@ class World:
             options["context"] = copy.deepcopy(context)
         self.recorder.watch_context(context, options.get("context"))
         max_turns = phase.max_turns or run.max_turns
-        if max_turns is not None:
+        if max_turns is not None or run.unlimited_turns:
             options["max_turns"] = max_turns
         if self.hooks is not None:
             options["hooks"] = self.hooks
         if self.session is not None:
             options["session"] = self.session
-        if run.on_max_turns is not None:
-            options["error_handlers"] = {"max_turns": lambda _: run.on_max_turns}
+        if handlers := options_of_a_run.handlers(run):
+            options["error_handlers"] = handlers
         if run.server != "none" and phase.resume is None:  # a state keeps its own
             options[run.server] = SERVER_IDS.get(run.server, True)
         return options
@@ -132,6 +142,7 @@ class World:
         options: dict[str, Any] = {"tracing_disabled": not run.tracing,
                                    "trace_include_sensitive_data": run.sensitive_traces}
         options.update(compat.history_nesting(run.nest_handoff_history))
+        options.update(options_of_a_run.config(run))
         if run.input_filter is not None:
             options["call_model_input_filter"] = recording_filter(run.input_filter, self.recorder)
         if run.input_guardrails:
@@ -155,6 +166,12 @@ class World:
             options["tool_use_behavior"] = spec.tool_use_behavior
         if not spec.reset_tool_choice:
             options["reset_tool_choice"] = False
+        if spec.mcp:
+            from agentrunproof.sdk.servers import agent_config
+
+            options["mcp_servers"] = [self._servers[n] for n in spec.mcp]
+            if config := agent_config(self.plan, name):
+                options["mcp_config"] = config
         with_hooks = self.plan.run.hooks in ("both", "agent")
         return Agent(
             name=name,
@@ -169,6 +186,14 @@ class World:
             if with_hooks else None,
             **options,
         )
+
+    def _made_servers(self) -> dict[str, Any]:
+        if not self.plan.mcp:
+            return {}
+        from agentrunproof.sdk.servers import PlanServer  # early releases have none
+
+        return {name: PlanServer(name, spec, self.plan, self.recorder, self._box)
+                for name, spec in self.plan.mcp.items()}
 
     def _tool(self, name: str, spec: declared.Tool) -> Any:
         if spec.agent is not None:
@@ -188,6 +213,8 @@ class World:
             options["input_filter"] = self._callable(handoff_filters.remove_all_tools)
         if spec.nest_history is not None:
             options["nest_handoff_history"] = spec.nest_history
+        if (offered := self.gates.offered(spec.enabled, spec.enabled_until)) is not True:
+            options["is_enabled"] = offered
 
         def note(ctx: Any, payload: str = "") -> None:
             self.recorder.context_given("handoff", spec.to, ctx.context)

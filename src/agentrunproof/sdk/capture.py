@@ -40,6 +40,7 @@ class Recorder:
         self._spans: list[Event] = []
         self._rank: dict[str, int] = {}
         self._context: tuple[Any, Any] = None, None
+        self._at_work: dict[Lane, int] = {}
         self.phase = ""
 
     def start(self, phase: str) -> None:
@@ -76,6 +77,17 @@ class Recorder:
             given = context
         self.add("context_given", to=to, name=name, call=call,
                  replaced=context is not given, changed=context != declared)
+
+    @contextmanager
+    def at_work(self) -> Iterator[int]:
+        """A tool of the run that is under way here is at work; gives how many others are."""
+        path = _PATH.get()
+        beside = self._at_work.get(path, 0)
+        self._at_work[path] = beside + 1
+        try:
+            yield beside
+        finally:
+            self._at_work[path] -= 1
 
     def add_response(self, agent: str, output: list[Any], usage: dict[str, int],
                      response_id: str) -> None:
@@ -142,4 +154,4 @@ class Recorder:
 _OF_A_CALL = frozenset({"tool_started", "tool_finished", "tool_failed", "tool_cancelled",
                         "guardrail_checked", "hook", "context_given"})
 _NESTED = _OF_A_CALL | {"input_filtered", "model_called", "model_responded", "model_failed",
-                        "handoff"}
+                        "handoff", "server_asked"}

@@ -19,6 +19,7 @@ from typing import Any
 
 import agents
 from agents import (
+    Agent,
     AgentOutputSchema,
     ModelResponse,
     ModelSettings,
@@ -135,6 +136,17 @@ def history_nesting(nested: bool) -> dict[str, Any]:
     return {"nest_handoff_history": nested} if takes(RunConfig, "nest_handoff_history") else {}
 
 
+def unlimited_turns() -> bool:
+    """Whether a run takes ``max_turns=None`` for no limit, as its signature says."""
+    return "None" in str(inspect.signature(agents.Runner.run).parameters["max_turns"].annotation)
+
+
+def fallback(output: Any, *, in_history: bool) -> Any:
+    """What an error handler returns, from 0.8.0; bare where it leaves everything as it is."""
+    return output if in_history else agents.RunErrorHandlerResult(
+        final_output=output, include_in_history=False)
+
+
 def cancel(result: Any, mode: str) -> None:
     """Cancel a streamed run, from 0.0.13; `mode` exists from 0.4.0, before that only at once."""
     if takes(type(result).cancel, "mode"):
@@ -192,8 +204,8 @@ class _CallArguments(str):
 
 
 def mark_call(item: Any) -> None:
-    """Write a call's id on the text of its arguments, for `tool_call`, up to 0.0.17."""
-    if item.type == "function_call" and _tool_context() is None:
+    """Write a call's id on the text of its arguments, for `span_call`, up to 0.7.0."""
+    if item.type == "function_call" and not tells_servers():
         item.arguments = _CallArguments(item.arguments)
         item.arguments.call_id = item.call_id
 
@@ -201,15 +213,33 @@ def mark_call(item: Any) -> None:
 def tool_call(context: Any) -> tuple[str, str]:
     """Call id and arguments of the tool call for which a tool or a hook was given `context`.
 
-    The context knows the id from 0.0.18 on and the arguments from 0.3.2 on. Before, the function
-    span which the Runner opens around a tool and its hooks holds the arguments as the model gave
-    them, be tracing on or off, and `mark_call` has written the id on that text.
+    The context knows the id from 0.0.18 on and the arguments from 0.3.2 on.
     """
-    given: Any = ""
-    if not tool_context_is_whole():
-        given = getattr(getattr(get_current_span(), "span_data", None), "input", None) or ""
-    return (getattr(context, "tool_call_id", getattr(given, "call_id", "")),
-            getattr(context, "tool_arguments", str(given)))
+    call, text = ("", "") if tool_context_is_whole() else span_call()
+    return getattr(context, "tool_call_id", call), getattr(context, "tool_arguments", text)
+
+
+def span_call() -> tuple[str, str]:
+    """Call id and arguments of the tool call within which this is called, up to 0.7.0.
+
+    The function span which the Runner opens around a tool and its hooks holds the arguments as
+    the model gave them, be tracing on or off, and `mark_call` has written the id on that text.
+    """
+    given: Any = getattr(getattr(get_current_span(), "span_data", None), "input", None) or ""
+    return getattr(given, "call_id", ""), str(given)
+
+
+@functools.cache
+def serves(option: str) -> bool:
+    """Whether agents can have MCP servers, from 0.0.7, and these have an option."""
+    if not takes(Agent, "mcp_servers"):
+        return False
+    return takes(importlib.import_module("agents.mcp").MCPServerStdio, option)
+
+
+def tells_servers() -> bool:
+    """Whether an MCP server can be told the context of a call before it comes, from 0.8.0."""
+    return serves("tool_meta_resolver")
 
 
 @functools.cache

@@ -12,15 +12,15 @@ from typing import Any
 from agents import Runner
 
 from agentrunproof.plan.items import phase_input, value_text
-from agentrunproof.plan.model import Phase, Plan, Reader
+from agentrunproof.plan.model import Cancel, Phase, Plan, Reader
 from agentrunproof.record.events import Event, make
-from agentrunproof.sdk import calls, compat, normal
+from agentrunproof.sdk import calls, compat, facts, normal
 from agentrunproof.sdk.build import World
 from agentrunproof.sdk.capture import Recorder
 from agentrunproof.sdk.gates import seconds
 from agentrunproof.sdk.loop import Deadlock, VirtualTimeLoop
 from agentrunproof.sdk.spans import SpanRecorder
-from agentrunproof.sdk.state import NotPaused, SavedState, call_id, decide
+from agentrunproof.sdk.state import NotPaused, SavedState, call_id, decide, stage
 
 _RESULT_LISTS = ("input_guardrail_results", "output_guardrail_results",
                  "tool_input_guardrail_results", "tool_output_guardrail_results")
@@ -111,6 +111,7 @@ class _ModeDriver:
         recorder = self._recorder
         recorder.start(phase.id)
         self._streamed = None
+        self._streaming: facts.Streaming | None = None
         self._spans.clear()
         self._world.start_phase(phase)
         self._watch.begin(lambda: self._driven(phase))
@@ -168,9 +169,12 @@ class _ModeDriver:
             saved = self._states.get((phase.resume.from_, phase.resume.branch))
             if saved is None:
                 raise NotPaused(f"phase {phase.resume.from_} left no paused state")
+            if self._variant and saved.via == "string":
+                compat.forget_agent_tool_runs()  # as a process does that only has the text
             state = await saved.restore(agent, self._recorder)
             for decision in phase.resume.decisions:
                 decide(state, decision, self._recorder)
+            stage(state, phase.resume.add, self._recorder)
             return state
         assert phase.input is not None
         items: list[Any] = phase_input(phase)
@@ -186,21 +190,34 @@ class _ModeDriver:
     async def _stream(self, phase: Phase, agent: Any, start: Any,
                       options: dict[str, Any]) -> tuple[Any, bool]:
         self._streamed = result = Runner.run_streamed(agent, start, **options)
+        self._streaming = facts.Streaming(result)
         reader = phase.reader or Reader()
         if not reader.events:
             await compat.run_loop(result)
             return result, False
         seen, cancelled = 0, False
         await seconds(reader.begins_after)
-        async for event in result.stream_events():
-            await seconds(reader.delay)
-            self._recorder.add_streamed(event)
-            if phase.cancel is not None and phase.cancel.when == _event_name(event):
-                seen += 1
-                if seen == phase.cancel.count:
-                    compat.cancel(result, phase.cancel.mode)
-                    cancelled = True
+        try:
+            async for event in result.stream_events():
+                await seconds(reader.delay)
+                self._streaming.saw(event)
+                self._recorder.add_streamed(event)
+                if phase.cancel is not None and phase.cancel.when == _event_name(event):
+                    seen += 1
+                    if seen == phase.cancel.count:
+                        self._cancel(result, phase.cancel)
+                        cancelled = True
+            await asyncio.sleep(0)  # a cancellation of this task that nothing has met comes here
+        except asyncio.CancelledError:
+            if not cancelled:
+                raise
         return result, cancelled
+
+    def _cancel(self, result: Any, cancel: Cancel) -> None:
+        if cancel.mode != "task":
+            compat.cancel(result, cancel.mode)
+        elif self._own is not None:
+            self._own.cancel()
 
     def _settle(self) -> None:
         """Give the run's own tasks a few turns of the loop; what then still lives has leaked."""
@@ -237,7 +254,7 @@ class _ModeDriver:
             new_items=_new_items(result.new_items),
             history=tuple(normal.plain(item) for item in result.to_input_list()),
             responses=_responses(result.raw_responses),
-            guardrails=_guardrails(result))
+            guardrails=_guardrails(result), amiss=facts.amiss(result, self._streaming))
 
     def _record_usage(self, wrapper: Any) -> None:
         if wrapper is None:
@@ -281,12 +298,14 @@ class _ModeDriver:
             guardrails=_guardrails(data))
 
     def _cancel_tasks(self) -> None:
-        for task in self._live_tasks():
+        live = self._live_tasks()
+        for task in live:
             task.cancel()
         for _ in range(_SETTLE):
-            if not self._live_tasks():
+            if not live:
                 return
             self._turn()
+            live = self._live_tasks()
 
 
 def _new_items(items: Any) -> tuple[dict[str, Any], ...]:

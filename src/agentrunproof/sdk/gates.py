@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 
 class Gates:
@@ -20,6 +21,10 @@ class Gates:
 
     def is_open(self, name: str) -> bool:
         return self._gate(name).is_set()
+
+    def offered(self, enabled: bool, until: str | None) -> Any:
+        """What the SDK is to be told as ``is_enabled`` of a part that may be disabled."""
+        return enabled if until is None else lambda _ctx, _agent: not self.is_open(until)
 
     async def wait(self, name: str | None) -> None:
         if name is not None:

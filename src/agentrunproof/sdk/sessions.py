@@ -6,8 +6,14 @@ import copy
 import inspect
 from typing import Any
 
+from agentrunproof.plan.model import FailingWrite
 from agentrunproof.sdk import normal
 from agentrunproof.sdk.capture import Recorder
+from agentrunproof.sdk.gates import seconds
+
+
+class SessionFailure(Exception):
+    """The failure a plan declares for a write to its session."""
 
 
 class RecordingSession:
@@ -19,21 +25,25 @@ class RecordingSession:
         recorder: told about every operation; None records nothing.
         items: what an in-memory session holds at first.
         settings: the SDK's ``SessionSettings``, if any.
+        delay: seconds that each operation takes before it has an effect.
 
     Source: ``agents.memory.Session`` (protocol), from SDK 0.2.0.
     """
 
     def __init__(self, session_id: str = "session-1", inner: Any = None,
                  recorder: Recorder | None = None, items: tuple[Any, ...] = (),
-                 settings: Any = None) -> None:
+                 settings: Any = None, delay: str | None = None) -> None:
         self.session_id = session_id
         self.session_settings = settings
         self._inner = inner
         self._recorder = recorder
+        self._delay = delay
         self._items: list[Any] = copy.deepcopy(list(items))
+        self.fail(None)
 
     async def get_items(self, limit: int | None = None, **_: Any) -> list[Any]:
         """The newest `limit` items, oldest first; all of them without a limit."""
+        await seconds(self._delay)
         if self._inner is not None:
             found = await self._inner.get_items(limit) if limit is not None else (
                 await self._inner.get_items())
@@ -44,8 +54,28 @@ class RecordingSession:
         self._record("session_read", found, op="get", limit=limit)
         return list(found)
 
+    def fail(self, write: FailingWrite | None) -> None:
+        """Let one of the next writes fail, or none."""
+        self._failing = write
+        self._writes = 0
+
     async def add_items(self, items: list[Any], **_: Any) -> None:
-        """Append items."""
+        """Append items.
+
+        Raises:
+            SessionFailure: the plan says so of this write.
+        """
+        await seconds(self._delay)
+        self._writes += 1
+        failing = self._failing if self._failing and self._failing.count == self._writes else None
+        if failing is None or failing.stored:
+            await self._add(items)
+        if failing is not None:
+            failure = SessionFailure("the session could not write")
+            self._record("session_failed", items, error=normal.error(failure))
+            raise failure
+
+    async def _add(self, items: list[Any]) -> None:
         if self._inner is not None:
             await self._inner.add_items(items)
         else:
@@ -54,6 +84,7 @@ class RecordingSession:
 
     async def pop_item(self, **_: Any) -> Any:
         """Remove and return the newest item, or None."""
+        await seconds(self._delay)
         if self._inner is not None:
             item = await self._inner.pop_item()
         else:
@@ -63,6 +94,7 @@ class RecordingSession:
 
     async def clear_session(self, **_: Any) -> None:
         """Remove all items."""
+        await seconds(self._delay)
         if self._inner is not None:
             await self._inner.clear_session()
         else:

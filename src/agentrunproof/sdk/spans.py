@@ -79,6 +79,8 @@ def _named(thing: Any) -> dict[str, str]:
         return {"type": "trace", "name": thing.name}
     data = thing.span_data
     name = getattr(data, "name", None)
+    if data.type == "mcp_tools":
+        name = data.server
     if data.type == "handoff":
         name = f"{data.from_agent} -> {data.to_agent}"
     return {"type": data.type, "name": name if isinstance(name, str) else ""}

@@ -50,11 +50,18 @@ def resolve(reference: str) -> Any:
 
 
 class Toolbox:
-    """Makes the tools and guardrails of one plan, all telling the same recorder."""
+    """Makes the tools and guardrails of one plan, all telling the same recorder.
 
-    def __init__(self, recorder: Recorder, gates: Gates) -> None:
+    Args:
+        recorder: told what they do.
+        gates: what they wait for and open.
+        limited: whether the run limits how many tools work at once, so that it is told.
+    """
+
+    def __init__(self, recorder: Recorder, gates: Gates, limited: bool = False) -> None:
         self._recorder = recorder
         self._gates = gates
+        self._limited = limited
 
     def function(self, name: str, tool: Tool, guards: dict[str, ToolGuardrail]) -> Any:
         """A function tool that does what its declared outcomes say."""
@@ -68,16 +75,15 @@ class Toolbox:
             options["failure_error_function"] = None
         elif tool.failure == "text":
             options["failure_error_function"] = lambda _ctx, _exc: tool.failure_text or ""
-        if not tool.enabled:
-            options["is_enabled"] = False
-        elif tool.enabled_until is not None:
-            until = tool.enabled_until
-            options["is_enabled"] = lambda _ctx, _agent: not self._gates.is_open(until)
+        if (offered := self._gates.offered(tool.enabled, tool.enabled_until)) is not True:
+            options["is_enabled"] = offered
         if tool.needs_approval:
             options["needs_approval"] = True
         if tool.timeout is not None:
             options["timeout"] = float(tool.timeout)
             options["timeout_behavior"] = tool.timeout_behavior
+        if tool.timeout_text is not None:
+            options["timeout_error_function"] = lambda _ctx, _exc: tool.timeout_text or ""
         made = function_tool(_with_signature(self._body(name, tool), tool), **options)
         if tool.input_guardrails:
             made.tool_input_guardrails = [self.tool_guardrail(n, guards[n])
@@ -87,10 +93,17 @@ class Toolbox:
                                            for n in tool.output_guardrails]
         return made
 
-    def _body(self, name: str, tool: Tool) -> Callable[..., Any]:
+    def behaviour(self, name: str, tool: Tool, server: str = "") -> Callable[..., Any]:
+        """What a tool does, call after call; it is given call id, JSON text and arguments.
+
+        Args:
+            name: of the tool.
+            tool: its declaration.
+            server: the MCP server that has it.
+        """
         count = 0
 
-        async def body(ctx: Any, **arguments: Any) -> str:
+        async def behave(call: str, text: str, arguments: dict[str, Any]) -> str:
             nonlocal count
             outcome = tool.outcomes[min(count, len(tool.outcomes) - 1)]
             count += 1
@@ -102,27 +115,38 @@ class Toolbox:
                 return await _act(outcome, arguments)
 
             try:
-                call, text = compat.tool_call(ctx)
-                self._recorder.context_given("tool", name, ctx.context, call)
-                output: str = await self._recorded(name, call, text, act)
+                output: str = await self._recorded(name, call, text, act, server)
                 return output
             finally:
                 self._gates.open(tool.opens_done)
 
+        return behave
+
+    def _body(self, name: str, tool: Tool) -> Callable[..., Any]:
+        behave = self.behaviour(name, tool)
+
+        async def body(ctx: Any, **arguments: Any) -> str:
+            call, text = compat.tool_call(ctx)
+            self._recorder.context_given("tool", name, ctx.context, call)
+            output: str = await behave(call, text, arguments)
+            return output
+
         return body
 
     async def _recorded(self, name: str, call: str, arguments: str,
-                        act: Callable[[], Any]) -> Any:
+                        act: Callable[[], Any], server: str = "") -> Any:
         add = self._recorder.add
-        add("tool_started", call=call, tool=name, arguments=arguments or "{}")
-        try:
-            output = await act()
-        except asyncio.CancelledError:
-            add("tool_cancelled", call=call, tool=name)
-            raise
-        except BaseException as exc:
-            add("tool_failed", call=call, tool=name, error=normal.error(exc))
-            raise
+        with self._recorder.at_work() as beside:
+            add("tool_started", call=call, tool=name, arguments=arguments or "{}", server=server,
+                beside=beside if self._limited else 0)
+            try:
+                output = await act()
+            except asyncio.CancelledError:
+                add("tool_cancelled", call=call, tool=name)
+                raise
+            except BaseException as exc:
+                add("tool_failed", call=call, tool=name, error=normal.error(exc))
+                raise
         if output is not None:  # None: the nested run has paused, its tool goes on later
             add("tool_finished", call=call, tool=name, output=normal.text(output))
         return output

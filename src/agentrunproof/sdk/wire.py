@@ -19,6 +19,7 @@ from openai.types.responses import (
     ResponseFunctionCallArgumentsDeltaEvent,
     ResponseFunctionCallArgumentsDoneEvent,
     ResponseFunctionToolCall,
+    ResponseFunctionWebSearch,
     ResponseOutputItemAddedEvent,
     ResponseOutputItemDoneEvent,
     ResponseOutputMessage,
@@ -35,6 +36,7 @@ _TYPES: dict[str, Any] = {
     "message": ResponseOutputMessage,
     "function_call": ResponseFunctionToolCall,
     "reasoning": compat.reasoning_item(),
+    "web_search_call": ResponseFunctionWebSearch,
 }
 
 #: pydantic's own constructor; openai overrides it with one that looks into every field's type,

@@ -2,9 +2,9 @@
 
 Run by its path (``python -I worker.py``) inside any environment that holds the SDK. Each line in is
 a request; it ends with its input. Lines out: ``hello`` (SDK, Python, network guard; once), ``run``
-(one phase in one mode, of a plan or of a variant of it), ``done`` (end of a plan, with the
-capabilities the release lacks), ``error`` (a plan that could not be driven), ``footer``
-(end of a request).
+(one phase in one mode, of a plan or of a variant of it; an event that a line of the plan holds
+already is the number of that one, counted from 0), ``done`` (end of a plan, with the capabilities
+the release lacks), ``error`` (a plan that could not be driven), ``footer`` (end of a request).
 A phase that passes its deadline is reported as timed out, and the process ends with status 3 and
 without a footer, because nothing can be trusted to stop what hangs.
 """
@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 TIMED_OUT = 3
+
+_JSON = json.JSONEncoder(separators=(",", ":"))
 
 
 def main() -> int:
@@ -66,11 +68,16 @@ def _serve(entry: dict[str, Any], deadline: float, out: TextIO) -> None:
     if not missing:
         try:
             watch = Watch()
+            told: dict[str, int] = {}
             plan = Plan.from_json(entry["plan"])
             variants = {name: Plan.from_json(varied)
                         for name, varied in entry.get("variants", {}).items()}
-            for run in _timed(drive(plan, watch, variants), watch, id, deadline, out):
-                _send_run(out, id, run)
+
+            def send(run: Any) -> None:
+                _send_run(out, id, run, told)
+
+            for run in _timed(drive(plan, watch, variants), watch, deadline, send):
+                send(run)
         except Exception as exc:
             _send(out, error={"plan": id, "code": "DRIVE_FAILED",
                               "message": f"{type(exc).__name__}: {exc}"})
@@ -80,14 +87,14 @@ def _serve(entry: dict[str, Any], deadline: float, out: TextIO) -> None:
     _send(out, done={"plan": id, "missing": missing})
 
 
-def _timed(runs: Any, watch: Any, id: str, deadline: float, out: TextIO) -> Any:
-    """Yield runs, each within `deadline` seconds of real time, or end the process."""
+def _timed(runs: Any, watch: Any, deadline: float, send: Callable[[Any], None]) -> Any:
+    """Yield runs, each within `deadline` seconds of real time, or `send` the rest and exit."""
 
     def overdue() -> None:
         from agentrunproof.sdk.drive import timed_out
 
         if watch.snapshot is not None:
-            _send_run(out, id, timed_out(watch.snapshot()))
+            send(timed_out(watch.snapshot()))
         os._exit(TIMED_OUT)
 
     with _Alarm(overdue) as alarm:
@@ -133,13 +140,24 @@ class _Alarm:
                 self._changed.wait(left)
 
 
-def _send_run(out: TextIO, id: str, run: Any) -> None:
-    _send(out, run={"plan": id, "variant": run.variant, "mode": run.mode, "phase": run.phase,
-                    "events": run.events})
+def _send_run(out: TextIO, id: str, run: Any, told: dict[str, int]) -> None:
+    """Send a run, each event of it whole or as its place in `told`, which it adds to.
+
+    The runs of a plan and of its variants are much alike, and all that is sent must be read.
+    """
+    events = []
+    for event in run.events:
+        text = _JSON.encode(event)
+        events.append(str(told[text]) if text in told else text)
+        told.setdefault(text, len(told))
+    head = _JSON.encode({"plan": id, "variant": run.variant, "mode": run.mode,
+                         "phase": run.phase})
+    out.write(f'{{"run":{head[:-1]},"events":[{",".join(events)}]}}}}\n')
+    out.flush()
 
 
 def _send(out: TextIO, **message: Any) -> None:
-    out.write(json.dumps(message, ensure_ascii=True, separators=(",", ":")) + "\n")
+    out.write(_JSON.encode(message) + "\n")
     out.flush()
 
 

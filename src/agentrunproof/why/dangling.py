@@ -99,6 +99,12 @@ def _names(table: Table) -> None:
             table["tools"][name] = GONE
         for key in _GUARDS:
             _keep(tool, key, _live(table, "tool_guardrails"))
+    for name, server in _live(table, "mcp").items():
+        _keep(server, "tools", _live(table, "tools"))
+        for key in ("allow", "block"):
+            _keep(server, key, _all_live(server, "tools"))
+        if not _all_live(server, "tools"):
+            table["mcp"][name] = GONE
     run = table.get("run", GONE)
     for holder in (*agents.values(), *([run] if run is not GONE else [])):
         for key in _GUARDS:
@@ -106,7 +112,8 @@ def _names(table: Table) -> None:
     for agent in agents.values():
         _keep(agent, "tools", _live(table, "tools"))
         _keep(agent, "handoffs", {**agents, **_live(table, "handoffs")})
-        _keep(agent, "stop_at_tools", _all_live(agent, "tools"))
+        _keep(agent, "mcp", _live(table, "mcp"))
+        _keep(agent, "stop_at_tools", _offered(table, agent))
         _bury_unknown(agent, "output_type", types)
 
 
@@ -151,8 +158,8 @@ def _scripts(table: Table, whole: Table) -> None:
 
 
 def _settle_step(table: Table, whole: Table, agent: str, step: Table) -> None:
-    offered = _all_live(table["agents"][agent], "tools")
-    once = whole["agents"][agent].get("tools", ())
+    offered = _offered(table, table["agents"][agent])
+    once = _offered(whole, whole["agents"][agent])
     handoffs = _live(table, "handoffs")
     targets = {handoffs[name]["to"] if name in handoffs else name
                for name in _all_live(table["agents"][agent], "handoffs")}
@@ -166,6 +173,14 @@ def _settle_step(table: Table, whole: Table, agent: str, step: Table) -> None:
             output[n] = GONE
         elif name is not GONE and name in offered:
             _settle_arguments(item, table["tools"][name], whole["tools"][name])
+
+
+def _offered(table: Table, agent: Table) -> list[str]:
+    """Tools of an agent and of its MCP servers."""
+    servers = _live(table, "mcp")
+    return [*_all_live(agent, "tools"), *(
+        tool for name in _all_live(agent, "mcp") if name in servers
+        for tool in _all_live(servers[name], "tools"))]
 
 
 def _settle_arguments(item: Table, tool: Table, whole: Table) -> None:

@@ -24,6 +24,7 @@ from agentrunproof.plan.model import (
     Handoff,
     Item,
     LiteralInput,
+    McpServer,
     ModelSettings,
     ModelStep,
     OutputType,
@@ -47,15 +48,16 @@ _HEAD = {"title", "area", "contract", "revision", "why", "docs", "upstream", "re
 
 _KINDS: dict[Any, str] = {
     Phase: "phase", ModelStep: "turn", Item: "item", Agent: "agent", Tool: "tool",
-    Guardrail: "guardrail", ToolGuardrail: "tool guardrail", Handoff: "handoff",
-    OutputType: "type", Session: "session", Decision: "decision", Sees: "expectation"}
+    McpServer: "MCP server", Guardrail: "guardrail", ToolGuardrail: "tool guardrail",
+    Handoff: "handoff", OutputType: "type", Session: "session", Decision: "decision",
+    Sees: "expectation"}
 
 #: Classes whose fields are elements, with the kind of those; all others are taken whole.
 _OPEN: dict[Any, str] = {
     Plan: "option", Phase: "option", ModelStep: "option", Agent: "option", Tool: "option",
     Guardrail: "option", ToolGuardrail: "option", Handoff: "option", OutputType: "option",
-    Session: "option", Decision: "option", ModelSettings: "option", Run: "option",
-    ResumeInput: "option", LiteralInput: "option", ExpectedOutcome: "expectation"}
+    McpServer: "option", Session: "option", Decision: "option", ModelSettings: "option",
+    Run: "option", ResumeInput: "option", LiteralInput: "option", ExpectedOutcome: "expectation"}
 
 #: Classes that only hold other elements.
 _PARTS_ONLY = (Run, ModelSettings, ResumeInput, LiteralInput, ExpectedOutcome)

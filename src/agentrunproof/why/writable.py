@@ -65,7 +65,7 @@ def _unsupported(plan: Plan) -> Iterator[str]:
                 yield from _beyond(step, {"output"} if step.error is None else {"error"},
                                    f"phases.{phase.id}.script")
                 for item in step.output:
-                    if item.kind not in _ITEMS:
+                    if item.kind not in _ITEMS or item.more:
                         yield f"phases.{phase.id}.script: {item.kind}"
 
 

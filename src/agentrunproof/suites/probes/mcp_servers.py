@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import importlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -14,24 +13,12 @@ from agents import Agent
 from agents.mcp import MCPServer
 
 from agentrunproof.sdk.calls import Lacking
+from agentrunproof.sdk.servers import protocol
 from agentrunproof.suites.probes import kit
 
 
-def _types() -> Any:
-    """The classes of the protocol; the second major version of the mcp package moved them."""
-    try:
-        return importlib.import_module("mcp.types")
-    except ImportError:
-        return importlib.import_module("mcp_types")
-
-
-def _made(kind: str, **fields: Any) -> Any:
-    """An object of the protocol, which knows its fields by their names in JSON."""
-    return getattr(_types(), kind).model_validate(fields)
-
-
 def _tool(name: str) -> Any:
-    return _made("Tool", name=name, description="", inputSchema={"type": "object"})
+    return protocol("Tool", name=name, description="", inputSchema={"type": "object"})
 
 
 class _Server(MCPServer):
@@ -67,7 +54,7 @@ class _Server(MCPServer):
 
     async def call_tool(self, tool_name: str, arguments: Any, *_: Any, **__: Any) -> Any:
         self.asked.append(arguments)
-        return _made("CallToolResult", content=self._answer(), isError=False)
+        return protocol("CallToolResult", content=self._answer(), isError=False)
 
     async def list_prompts(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError
@@ -111,7 +98,7 @@ async def arguments_that_are_no_object() -> list[Any]:
 
 async def resource_in_a_result() -> bool:
     """Whether the model is told of an embedded resource as JSON."""
-    part = _made("EmbeddedResource", type="resource",
+    part = protocol("EmbeddedResource", type="resource",
                  resource={"uri": "file:///a", "text": "it's"})
     _, told = await _run(_Server(lambda: [part]))
     if isinstance(told, list):
@@ -147,7 +134,7 @@ async def listed(cached: bool) -> list[int]:
     class Session:
         async def list_tools(self, *_: Any, **__: Any) -> Any:
             counts[-1] += 1
-            return _made("ListToolsResult", tools=[_tool("look").model_dump(by_alias=True)])
+            return protocol("ListToolsResult", tools=[_tool("look").model_dump(by_alias=True)])
 
     server.session = Session()  # type: ignore[assignment]
     for n in range(3):
@@ -161,7 +148,7 @@ async def listed(cached: bool) -> list[int]:
 
 async def called() -> dict[str, Any]:
     """What reaches a server of two calls at once, and what the model is told of each."""
-    server = _Server(lambda: [_made("TextContent", type="text", text="3 left")])
+    server = _Server(lambda: [protocol("TextContent", type="text", text="3 left")])
     model = kit.model([kit.calls("look", "call-1", of="tea"), kit.calls("look", "call-2", n=2)],
                       kit.says("done"))
     await kit.run(Agent(name="clerk", model=model, mcp_servers=[server]))

@@ -1,0 +1,107 @@
+"""A tripwire, and a model that calls an unknown tool.
+
+A run whose input guardrail has tripped before the model answers raises the exception of the
+tripwire, streamed or not.
+
+Run it with ``pytest THIS_FILE``. It needs pytest and openai-agents, no key and no network.
+"""
+
+import asyncio
+
+from agents import (
+    Agent,
+    GuardrailFunctionOutput,
+    InputGuardrailTripwireTriggered,
+    Model,
+    ModelBehaviorError,
+    ModelResponse,
+    Runner,
+    Usage,
+    input_guardrail,
+    set_tracing_disabled,
+)
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseFunctionToolCall,
+    ResponseOutputItemDoneEvent,
+)
+
+
+class ScriptedModel(Model):
+    """Answers with the next of its turns; no request leaves this process."""
+
+    def __init__(self, *turns):
+        self.turns = list(turns)
+        self.given = []  # what each call was given
+
+    async def turn(self, items):
+        self.given.append(items if isinstance(items, str) else [dict(item) for item in items])
+        turn = self.turns.pop(0)
+        if callable(turn):
+            turn = await turn()
+        if isinstance(turn, BaseException):
+            raise turn
+        return turn
+
+    async def get_response(self, system_instructions, input, *args, **kwargs):
+        output = await self.turn(input)
+        return ModelResponse(output=output, usage=Usage(requests=1), response_id=None)
+
+    async def stream_response(self, system_instructions, input, *args, **kwargs):
+        output = await self.turn(input)
+        for n, item in enumerate(output):
+            yield ResponseOutputItemDoneEvent(
+                type="response.output_item.done", sequence_number=n, output_index=n, item=item)
+        response = Response(
+            id="response", created_at=0, model="scripted", object="response", output=output,
+            tool_choice="auto", tools=[], parallel_tool_calls=True)
+        yield ResponseCompletedEvent(
+            type="response.completed", sequence_number=len(output), response=response)
+
+
+def call(name, call_id, arguments="{}"):
+    return ResponseFunctionToolCall(
+        id=f"fc-{call_id}", type="function_call", call_id=call_id, name=name,
+        arguments=arguments, status="completed")
+
+
+async def run(streamed, agent, input, **options):
+    """Run the agent, awaited or streamed to its end."""
+    if not streamed:
+        return await Runner.run(agent, input, **options)
+    result = Runner.run_streamed(agent, input, **options)
+    async for _ in result.stream_events():
+        pass
+    return result
+
+
+set_tracing_disabled(True)
+
+
+@input_guardrail
+async def polite(context, agent, input):
+    return GuardrailFunctionOutput(output_info=None, tripwire_triggered=True)
+
+
+async def late():
+    """Answers long after the guardrail has tripped."""
+    await asyncio.sleep(0.1)
+    return [call("missing", "one")]
+
+
+def test_a_tripwire_is_what_a_run_raises_whether_streamed_or_not():
+    async def scenario(streamed):
+        agent = Agent(name="clerk", model=ScriptedModel(late), input_guardrails=[polite])
+        try:
+            await run(streamed, agent, "Hello.")
+        except (InputGuardrailTripwireTriggered, ModelBehaviorError) as error:
+            return type(error).__name__
+
+    awaited, streamed = asyncio.run(scenario(False)), asyncio.run(scenario(True))
+    assert awaited == "InputGuardrailTripwireTriggered"
+    assert streamed == awaited
+
+
+if __name__ == "__main__":
+    test_a_tripwire_is_what_a_run_raises_whether_streamed_or_not()
