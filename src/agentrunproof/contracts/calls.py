@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -86,17 +85,6 @@ def rejected(runs: Iterable[PhaseRun], call: Call) -> list[str]:
     return [event["guardrail"] for run in runs for event in run.of("guardrail_checked")
             if (event["parent"], event["call"]) == call.key
             and event["behavior"] == "reject_content"]
-
-
-def is_object(arguments: str) -> bool:
-    """Whether a tool can take the arguments of a call: a JSON object, or nothing for an empty one.
-
-    What else a tool cannot take is for its schema to say.
-    """
-    try:
-        return isinstance(json.loads(arguments or "{}"), dict)
-    except ValueError:
-        return False
 
 
 def speaks_of_error(text: str) -> bool:

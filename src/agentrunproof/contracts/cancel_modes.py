@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.calls import is_object
 from agentrunproof.contracts.reading import finished_calls, lineage, stream_name, turns_seen, words
+from agentrunproof.plan.items import is_object
 from agentrunproof.plan.model import Cancel, Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun

@@ -21,12 +21,12 @@ from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.final_output import is_unfit
 from agentrunproof.contracts.reading import (
     Item,
+    among_new_items,
     is_covered,
     lineage,
     message_text,
-    new_items,
+    model_said,
 )
-from agentrunproof.plan.items import label
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -64,7 +64,7 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
         result, raised = run.last("result"), run.last("raised")
         final = None if result is None else result["final_output"]
         if due is None:
-            if final in supplied and not _said(run, str(final)):
+            if final in supplied and not model_said(run, str(final)):
                 yield Violation("HANDLED_WITHOUT_CAUSE", run.where, "the final output is a "
                                 "handler's, and the model gave one that is fit")
         elif raised is not None:
@@ -77,16 +77,10 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
             yield Violation("HANDLER_OUTPUT_DIFFERS", run.where, f"the handler supplies {due!r}, "
                             f"the final output is {final!r}")
         else:
-            held = f"assistant:{due}" in map(label, new_items(result) or ())
+            held = among_new_items(result, due)
             if held != plan.run.fallback_in_history:
                 yield Violation("HANDLER_HISTORY_DIFFERS", run.where, "the new items "
                                 f"{'hold' if held else 'do not hold'} what the handler supplied")
-
-
-def _said(run: PhaseRun, text: str) -> bool:
-    """Whether a model happened to say what the handler would."""
-    return any(label(item) == f"assistant:{text}" for event in run.of("model_responded")
-               for item in event["output"])
 
 
 CONTRACT = Contract(

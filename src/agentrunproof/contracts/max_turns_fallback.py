@@ -16,10 +16,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import lineage, new_items, retries
-from agentrunproof.plan.items import label
+from agentrunproof.contracts.reading import among_new_items, lineage, model_said, retries
 from agentrunproof.plan.model import Plan
-from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
 
@@ -51,23 +49,13 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
         if ran_out and final != fallback:
             yield Violation("FALLBACK_NOT_GIVEN", run.where, f"turns ran out, and the final output "
                             f"is {final!r}, the handler's {fallback!r}")
-        elif not ran_out and final == fallback and not _answered(run, fallback):
+        elif not ran_out and final == fallback and not model_said(run, fallback):
             yield Violation("FALLBACK_EARLY", run.where, "the final output is the handler's, and "
                             "turns had not run out")
-        elif ran_out and plan.run.fallback_in_history != _appended(result, fallback):
+        elif ran_out and plan.run.fallback_in_history != among_new_items(result, fallback):
             code = "FALLBACK_NOT_APPENDED" if plan.run.fallback_in_history else "FALLBACK_APPENDED"
             yield Violation(code, run.where, f"the handler's output is "
                             f"{'not ' * plan.run.fallback_in_history}among the new items")
-
-
-def _appended(result: Event, fallback: str | None) -> bool:
-    return f"assistant:{fallback}" in map(label, new_items(result) or ())
-
-
-def _answered(run: PhaseRun, fallback: str | None) -> bool:
-    """Whether a model happened to say what the handler would."""
-    return any(label(item) == f"assistant:{fallback}" for event in run.of("model_responded")
-               for item in event["output"])
 
 
 CONTRACT = Contract(

@@ -177,6 +177,17 @@ def new_items(event: Event | None) -> list[Item] | None:
             if "item" in entry and entry.get("type") != "tool_approval_item"]
 
 
+def model_said(run: PhaseRun, text: str | None) -> bool:
+    """Whether a model happened to say what an error handler would."""
+    return any(label(item) == f"assistant:{text}" for event in run.of("model_responded")
+               for item in event["output"])
+
+
+def among_new_items(result: Event | None, text: str | None) -> bool:
+    """Whether the new items of a result hold what an error handler supplied."""
+    return f"assistant:{text}" in map(label, new_items(result) or ())
+
+
 def races(plan: Plan, run: PhaseRun) -> bool:
     """Whether a guardrail beside the first model call stopped the run.
 

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import (
     Call,
-    is_object,
     offered,
     plain_calls,
     rejected,
@@ -33,6 +32,7 @@ from agentrunproof.contracts.calls import (
     told,
 )
 from agentrunproof.contracts.reading import words
+from agentrunproof.plan.items import is_object
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 

@@ -6,10 +6,10 @@ probes the installed release for each of them; no version number decides whether
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from agentrunproof.plan.items import is_object
 from agentrunproof.plan.model import Plan
 
 #: name -> what the release must be able to do
@@ -216,17 +216,10 @@ def _used_by_servers(plan: Plan) -> Iterator[str]:
             yield "mcp-failure"
         if any(tool.input_guardrails or tool.output_guardrails for tool in tools):
             yield "mcp-guardrails"
-    if any(item.call in plan.served and not _is_object(item.arguments or "{}")
+    if any(item.call in plan.served and not is_object(item.arguments or "")
            for phase in plan.phases for turns in phase.script.values() for step in turns
            for item in step.output):
         yield "mcp-failure"
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
 
 
 def _used_by_phases(plan: Plan) -> Iterator[str]:

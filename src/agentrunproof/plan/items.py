@@ -143,6 +143,17 @@ def filtered(spec: InputFilter, items: list[Any], instructions: Any) -> tuple[li
     return [*kept, *added], instructions if spec.instructions is None else spec.instructions
 
 
+def is_object(arguments: str) -> bool:
+    """Whether a tool can take the arguments of a call: a JSON object, or nothing for an empty one.
+
+    What else a tool cannot take is for its schema to say.
+    """
+    try:
+        return isinstance(json.loads(arguments or "{}"), dict)
+    except ValueError:
+        return False
+
+
 def fallbacks(plan: Plan) -> list[str]:
     """The outputs that error handlers of the plan supply."""
     return [text for text in (plan.run.on_max_turns, plan.run.on_refusal,
