@@ -58,7 +58,7 @@ def test_a_page_of_scenarios_says_on_which_releases_and_what_is_known_to_fail() 
     assert page.startswith("# Scenarios: sessions\n")
     assert "\n1 scenario. " in page
     assert "\n- Releases: 0.8.0 and later (runs keep their history in a session; " in page
-    assert "\n- Relations: [sync](../contracts.md#relation_sync), " in page
+    assert "\n- Relations: [hooks](../contracts.md#relation_hooks)\n" in page
     assert "\n- Known failure: it fails\n" in page
     index = scenario_pages.index(plans, {})
     assert "| [sessions](sessions.md) | 1 | 0 | 0 |" in index
@@ -167,3 +167,14 @@ def test_a_quote_is_looked_for_below_its_heading_without_markup(tmp_path: Path) 
     assert said == ["runs: The loop, in 2 steps: not there: It is seen.",
                     "runs: no such heading: Gone", "runs: Gone: not there: It ends.",
                     "nowhere: no such page"]
+
+
+def test_a_quote_of_a_contract_is_looked_for_sentence_by_sentence() -> None:
+    script = scripts.load("check_promises")
+    texts = ["It [ends](#end) when `final_output`\n is there. Then\n- it is *told*."]
+    for quote in ("It ends when final_output is there.", "It ends; it is told", "Then it ...told"):
+        assert list(script.invented([("one", quote)], texts)) == [], quote
+    assert list(script.invented([("one", "It ends. It is over.")], texts)) == [
+        "one: not there: It is over."]
+    quotes = dict(script.quoted())
+    assert quotes["task_cleanup"] == "Whether the agent has finished running."

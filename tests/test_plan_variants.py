@@ -10,7 +10,7 @@ from agentrunproof.errors import PlanError
 from agentrunproof.plan import capabilities, catalog, rules
 from agentrunproof.plan.items import phase_input, response_id, script_items
 from agentrunproof.plan.loader import load_text
-from agentrunproof.plan.model import Cancel, HookDelay, HookError, Plan, Reader
+from agentrunproof.plan.model import Cancel, HookDelay, HookError, Plan, Reader, Tool, Via
 from agentrunproof.plan.relations import RELATIONS
 from agentrunproof.plan.variants import Unfit, Variant, vary
 from agentrunproof.report.explain import plan_lines
@@ -83,24 +83,26 @@ def why_not(plan: Plan, relation: str) -> str:
 
 
 def test_simple_relations_change_one_thing_and_run_in_one_mode() -> None:
-    plan = greeting()
+    plan = replace(greeting(), relations={"hooks": "They change it."})
     assert only(plan, "sync") == replace(plan, modes=("run_sync",))
-    assert only(plan, "hooks") == replace(plan, modes=("run",), run=replace(
-        plan.run, hooks="none"))
     assert only(plan, "tracing") == replace(plan, modes=("run",), run=replace(
         plan.run, tracing=False))
-    streamed = replace(plan, modes=("run_streamed",))
-    assert only(streamed, "hooks").modes == ("run_streamed",)
     told_less = replace(plan, run=replace(plan.run, sensitive_traces=False))
     assert only(told_less, "tracing").run.sensitive_traces
+    alone = replace(greeting(), relations={"sync": "Not this.", "tracing": "Nor that."})
+    assert only(alone, "hooks") == replace(alone, modes=("run",), run=replace(
+        alone.run, hooks="none"))
+    streamed = replace(greeting(), modes=("run_streamed",))
+    assert only(streamed, "hooks").modes == ("run_streamed",)
 
 
-def test_a_plan_of_several_phases_has_one_variant_for_three_relations() -> None:
-    plan = plan_of(PAID)
+@pytest.mark.parametrize("text", [GREETING, PAID])
+def test_a_plan_with_hooks_has_one_variant_for_three_relations(text: str) -> None:
+    plan = plan_of(text)
     assert only(plan, "hooks") == replace(plan, modes=("run_sync",), run=replace(
         plan.run, hooks="none", tracing=False))
-    assert "several phases" in why_not(plan, "sync")
-    assert "several phases" in why_not(plan, "tracing")
+    assert "without hooks is the synchronous one" in why_not(plan, "sync")
+    assert "without hooks is not traced" in why_not(plan, "tracing")
     streamed = replace(plan, modes=("run_streamed",))
     assert only(streamed, "hooks") == replace(streamed, run=replace(
         plan.run, hooks="none", tracing=False))
@@ -116,21 +118,26 @@ def test_a_plan_of_several_phases_has_one_variant_for_three_relations() -> None:
 def test_a_stream_that_is_read_slowly_stays_one_but_for_the_synchronous_run() -> None:
     plan = greeting()
     read = replace(plan, phases=(replace(plan.phases[0], reader=Reader(delay="1")),))
-    assert only(read, "hooks").modes == ("run_streamed",)
-    assert only(read, "sync").phases == plan.phases
+    assert only(read, "hooks").phases == plan.phases
+    for kept in (replace(read, modes=("run_streamed",)),
+                 replace(read, relations={"sync": "Not this time."})):
+        assert only(kept, "hooks").modes == ("run_streamed",)
+        assert only(kept, "hooks").phases == read.phases
 
 
-def test_a_state_travels_in_every_way_that_the_plan_does_not_take() -> None:
+def resumed_via(plan: Plan, via: Via) -> Plan:
+    return replace(plan, phases=tuple(phase if phase.resume is None else replace(
+        phase, resume=replace(phase.resume, via=via)) for phase in plan.phases))
+
+
+def test_a_state_travels_in_every_way_that_tells_something() -> None:
     plan = plan_of(PAID)
-    ways = {variant.name: variant.plan for variant in of(plan, "state")}
-    assert list(ways) == ["state-memory", "state-string"]
-    stored = replace(plan, phases=tuple(phase if phase.resume is None else replace(
-        phase, resume=replace(phase.resume, via="string")) for phase in plan.phases))
-    assert [variant.name for variant in of(stored, "state")] == ["state-memory"]
-    for name, varied in ways.items():
-        resume = varied.phase("rest").resume
-        assert resume is not None
-        assert f"state-{resume.via}" == name
+    other: dict[Via, Via] = {"json": "memory", "string": "memory", "memory": "string"}
+    for via, way in other.items():
+        made = {variant.name: variant.plan for variant in of(resumed_via(plan, via), "state")}
+        assert made == {f"state-{way}": replace(resumed_via(plan, way), modes=("run",))}
+    nested = replace(plan, tools={**plan.tools, "ask": Tool(agent="clerk")})
+    assert [variant.name for variant in of(nested, "state")] == ["state-memory", "state-string"]
     again = replace(plan.phase("rest"), id="again")
     assert "run twice" in why_not(replace(plan, phases=(*plan.phases, again)), "state")
 

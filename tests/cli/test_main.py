@@ -136,6 +136,19 @@ def test_a_scenario_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith(f"{id}\n")
 
 
+def test_a_check_is_explained_and_so_is_a_code_by_every_check_that_has_it(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run(["explain", "tool_linkage"]) == exits.OK
+    told = capsys.readouterr().out
+    assert told.startswith("tool_linkage\n  Every tool output stands after its call")
+    assert "\n  ORPHAN_OUTPUT\n" in told
+    assert commands.run(["explain", "RESULTS_DIFFER"]) == exits.OK
+    told = capsys.readouterr().out
+    assert "relation_state\n" in told
+    assert "relation_sync\n" in told
+    assert "tool_linkage" not in told
+
+
 @pytest.mark.parametrize("name", [name.value for name in scenarios.SchemaName])
 def test_each_schema_is_a_schema(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     import json

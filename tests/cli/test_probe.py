@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from agentrunproof.cli import commands, exits
 from agentrunproof.errors import LabError
 from agentrunproof.lab import probe
+from agentrunproof.lab.process import Worker
 from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import make
@@ -27,7 +29,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> list[probe.Options]:
 
     def fake(plans: Mapping[str, Plan], options: probe.Options, *,
              say: Callable[[str], None], progress: Callable[[str, str], None],
-             ) -> Iterator[probe.Outcome]:
+             workers: Sequence[Worker]) -> Iterator[probe.Outcome]:
         seen.append(options)
         for id in plans:
             if id.startswith("lost"):
@@ -41,6 +43,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> list[probe.Options]:
                 yield probe.Outcome(id, certificate(END, id=id))
 
     monkeypatch.setattr(probe, "probe", fake)
+    monkeypatch.setattr(probe, "ahead", lambda: nullcontext(()))
     return seen
 
 

@@ -9,9 +9,9 @@ from agentrunproof.plan.model import HookError, Run
 from agentrunproof.record.events import make
 from tests.contracts import flow_worlds as flow
 from tests.contracts import worlds
-from tests.contracts.damage import both, change, drop, insert, less, more, on, repeat
+from tests.contracts.damage import both, change, drop, insert, less, more, on, repeat, to_front
 from tests.contracts.miniature import Miniature
-from tests.contracts.play import call, say
+from tests.contracts.play import call, output, say
 from tests.contracts.worlds import QUIET
 
 STREAMED = "run_streamed"
@@ -107,6 +107,34 @@ FLOW: tuple[Miniature, ...] = (
     *(Miniature("model_retry", "RETRY_UNSAFE", lambda: flow.tried(1, 1), on("one", both(
         *(change("model_called", which, **{named: "id-1"}) for which in range(2)))))
       for named in ("conversation_id", "previous_response_id")),
+    # --- stream_complete
+    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", change(
+        "stream_event", match={"name": "response.output_text.delta"}, text="let me"), STREAMED)),
+    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", drop(
+        "stream_event", name="response.function_call_arguments.delta"), STREAMED)),
+    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.model_fails, on("one", change(
+        "stream_event", match={"name": "response.function_call_arguments.delta"}, text="{"),
+        STREAMED)),
+    Miniature("stream_complete", "STREAM_RESPONSES_DIFFER", worlds.tools,
+              on("one", drop("stream_event", name="response.completed"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
+              on("one", drop("stream_event", name="tool_output"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
+              on("one", drop("stream_event", name="message_output_created"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_REPEATED", worlds.tools,
+              on("one", repeat("stream_event", name="tool_output"), STREAMED)),
+    Miniature("stream_complete", "STREAM_AGENTS_DIFFER", worlds.handoff,
+              on("one", drop("stream_event", 1, type="agent"), STREAMED)),
+    Miniature("stream_complete", "STREAM_ORDER", worlds.tools, on("one", both(
+        drop("stream_event", name="tool_output"),
+        insert(make("stream_event", type="item", name="tool_output", item=output("c1", "3")),
+               "stream_event", name="tool_called")), STREAMED)),
+    Miniature("stream_complete", "STREAM_ORDER", worlds.tools,
+              on("one", to_front("stream_event", name="response.output_text.delta"), STREAMED)),
+    Miniature("stream_complete", "STREAM_UNOBSERVED", worlds.tools,
+              on("one", drop("stream_event", None), STREAMED)),
+    Miniature("stream_complete", "STREAM_ITEM_REPEATED", worlds.failing,
+              on("one", repeat("stream_event", name="tool_output"), STREAMED)),
     # --- stream_items
     Miniature("stream_items", "STREAM_NAME_DIFFERS", worlds.tools, on("one", change(
         "stream_event", match={"name": "tool_called"}, name="handoff_requested"), STREAMED)),

@@ -301,34 +301,6 @@ MINIATURES: tuple[Miniature, ...] = (
               on("rest", change("result", responses=more((say("outer"),))))),
     Miniature("response_linkage", "EFFECT_UNTOLD", worlds.failing,
               on("one", change("raised", new_items=less(1)))),
-    # --- stream_complete
-    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", change(
-        "stream_event", match={"name": "response.output_text.delta"}, text="let me"), STREAMED)),
-    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.tools, on("one", drop(
-        "stream_event", name="response.function_call_arguments.delta"), STREAMED)),
-    Miniature("stream_complete", "STREAM_DELTAS_DIFFER", worlds.model_fails, on("one", change(
-        "stream_event", match={"name": "response.function_call_arguments.delta"}, text="{"),
-        STREAMED)),
-    Miniature("stream_complete", "STREAM_RESPONSES_DIFFER", worlds.tools,
-              on("one", drop("stream_event", name="response.completed"), STREAMED)),
-    Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
-              on("one", drop("stream_event", name="tool_output"), STREAMED)),
-    Miniature("stream_complete", "STREAM_ITEM_MISSING", worlds.tools,
-              on("one", drop("stream_event", name="message_output_created"), STREAMED)),
-    Miniature("stream_complete", "STREAM_ITEM_REPEATED", worlds.tools,
-              on("one", repeat("stream_event", name="tool_output"), STREAMED)),
-    Miniature("stream_complete", "STREAM_AGENTS_DIFFER", worlds.handoff,
-              on("one", drop("stream_event", 1, type="agent"), STREAMED)),
-    Miniature("stream_complete", "STREAM_ORDER", worlds.tools, on("one", both(
-        drop("stream_event", name="tool_output"),
-        insert(make("stream_event", type="item", name="tool_output", item=output("c1", "3")),
-               "stream_event", name="tool_called")), STREAMED)),
-    Miniature("stream_complete", "STREAM_ORDER", worlds.tools,
-              on("one", to_front("stream_event", name="response.output_text.delta"), STREAMED)),
-    Miniature("stream_complete", "STREAM_UNOBSERVED", worlds.tools,
-              on("one", drop("stream_event", None), STREAMED)),
-    Miniature("stream_complete", "STREAM_ITEM_REPEATED", worlds.failing,
-              on("one", repeat("stream_event", name="tool_output"), STREAMED)),
     # --- handoff_history
     Miniature("handoff_history", "HANDOFF_TO_WRONG_AGENT", lambda: worlds.handoff(run=QUIET),
               on("one", change("result", last_agent="a"))),

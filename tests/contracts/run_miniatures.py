@@ -135,8 +135,7 @@ RUNS: tuple[Miniature, ...] = (
     # --- tool_choice
     *(Miniature("tool_choice", "TOOL_CHOICE_LOST", world) for world in (
         lambda: run_worlds.chosen(None, None), lambda: run_worlds.chosen("auto", None),
-        lambda: run_worlds.chosen("required", None, reset=False),
-        lambda: run_worlds.chosen("required", None, acts=False))),
+        lambda: run_worlds.chosen("required", None, reset=False))),
     Miniature("tool_choice", "TOOL_CHOICE_KEPT", lambda: run_worlds.chosen(
         "required", "required")),
     Miniature("tool_choice", "TOOL_CHOICE_KEPT", lambda: run_worlds.chosen(

@@ -355,6 +355,7 @@ RUN_WORLDS = {
     "chosen for good": lambda: chosen("required", "required", reset=False),
     "chosen by the run": lambda: chosen("required", None, run=True),
     "chosen, handed over": lambda: chosen("required", "required", acts=False),
+    "chosen, handed over as a tool": lambda: chosen("required", None, acts=False),
     "fallen back": fallen_back, "phase fallen back": lambda: fallen_back(
         limit=None, phase_limit=2),
     "answered in the last turn": lambda: fallen_back("done", said="done"),

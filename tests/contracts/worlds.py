@@ -227,7 +227,8 @@ def nested(run: Run | None = None, nested_turns: int = 2, phase_turns: int = 2) 
     rest = Phase(id="rest", script={"outer": steps(1), "a": steps(1)}, max_turns=phase_turns,
                  resume=ResumeInput(from_="pause", via="string",
                                     decisions=(Decision(call="p1", always=True),)))
-    declared = plan((hi("pause", {"outer": 1, "a": 1}, expect), rest), start="outer",
+    first = hi("pause", {"outer": 1, "a": 1}, expect, max_turns=phase_turns)
+    declared = plan((first, rest), start="outer",
                     agents={"a": Agent(tools=("pay",)), "outer": Agent(tools=("ask",))},
                     tools={"pay": PAY, "ask": Tool(agent="a", max_turns=nested_turns)},
                     session=Session(), run=run or Run())

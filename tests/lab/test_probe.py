@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[process.Request]:
     """What the worker was asked; each plan's only run times out, ``lost`` is lost."""
     requests: list[process.Request] = []
 
-    def run_plans(python: Path, request: process.Request, workers: int = 1,
+    def share_out(workers: object, request: process.Request,
                   progress: object = None) -> Iterator[process.Report]:
         requests.append(request)
         for id, plan in request.plans.items():
@@ -37,7 +38,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[process.Request]:
             missing = ("run-state",) if id == "lacking" else ()
             yield process.Report(id, HELLO, [] if missing else [run], missing)
 
-    monkeypatch.setattr(process, "run_plans", run_plans)
+    monkeypatch.setattr(process, "started", lambda python, count: nullcontext([python] * count))
+    monkeypatch.setattr(process, "share_out", share_out)
     return requests
 
 
@@ -69,12 +71,12 @@ def test_a_lost_plan_is_an_error_and_the_next_goes_on(asked: list[process.Reques
 
 def test_outcomes_come_in_the_order_of_the_plans(
         asked: list[process.Request], monkeypatch: pytest.MonkeyPatch) -> None:
-    in_order = process.run_plans
+    in_order = process.share_out
 
     def as_they_are_there(*given: Any, **options: Any) -> Iterator[process.Report]:
         yield from reversed(list(in_order(*given, **options)))
 
-    monkeypatch.setattr(process, "run_plans", as_they_are_there)
+    monkeypatch.setattr(process, "share_out", as_they_are_there)
     names = ("one", "two", "three")
     found = probe.probe({name: greeting() for name in names})
     assert tuple(outcome.scenario for outcome in found) == names

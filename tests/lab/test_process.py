@@ -5,12 +5,14 @@ import select
 import signal
 import sys
 import textwrap
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentrunproof.errors import LabError
-from agentrunproof.lab.process import Report, Request, Worker, run_plans
+from agentrunproof.lab.process import Report, Request, Worker, share_out, started
 from tests.plans import greeting
 
 #: What every worker below starts with: its request, and how it speaks.
@@ -32,12 +34,18 @@ def done(id):
 """
 
 
-def reports(tmp_path: Path, body: str, *ids: str, **options: object) -> list[Report]:
+def run_plans(request: Request, worker: Path, workers: int = 1,
+              progress: Callable[[str, str], None] | None = None, **options: Any
+              ) -> Generator[Report, None, None]:
+    with started(Path(sys.executable), workers, worker=worker, **options) as kept:
+        yield from share_out(kept, request, progress)
+
+
+def reports(tmp_path: Path, body: str, *ids: str, **options: Any) -> list[Report]:
     worker = tmp_path / "worker.py"
     worker.write_text(PRELUDE + textwrap.dedent(body))
     request = Request({id: greeting() for id in ids}, "5")
-    return list(run_plans(Path(sys.executable), request, worker=worker,
-                          **options))  # type: ignore[arg-type]
+    return list(run_plans(request, worker, **options))
 
 
 def test_each_plan_gets_a_report_in_order(tmp_path: Path) -> None:
@@ -67,7 +75,7 @@ def test_the_request_carries_plan_needs_deadline_and_folders(tmp_path: Path) -> 
         say(footer={"plans": 1})
     """))
     request = Request({"one": greeting()}, "2.5", ["/some/folder"])
-    (report,) = run_plans(Path(sys.executable), request, worker=worker)
+    (report,) = run_plans(request, worker)
     assert report.missing == ()
 
 
@@ -193,8 +201,8 @@ def test_leaving_early_ends_the_worker(tmp_path: Path) -> None:
         threading.Event().wait()
     """))
     seen: list[str] = []
-    found = run_plans(Path(sys.executable), Request({"a": greeting(), "b": greeting()}, "5"),
-                      worker=worker, progress=lambda id, where: _interrupt_at(id, seen))
+    found = run_plans(Request({"a": greeting(), "b": greeting()}, "5"), worker,
+                      progress=lambda id, where: _interrupt_at(id, seen))
     assert next(found).id == "a"
     with pytest.raises(KeyboardInterrupt):
         next(found)
@@ -231,8 +239,7 @@ def test_leaving_early_ends_both_workers(tmp_path: Path) -> None:
             done(id)
         threading.Event().wait()
     """))
-    found = run_plans(Path(sys.executable), Request({id: greeting() for id in "abcd"}, "5"),
-                      worker=worker, workers=2)
+    found = run_plans(Request({id: greeting() for id in "abcd"}, "5"), worker, workers=2)
     pids = [int(next(found).runs[0].phase) for _ in range(2)]
     found.close()
     for pid in pids:
@@ -251,10 +258,10 @@ def test_runs_of_variants_are_told_from_the_plans_own(tmp_path: Path) -> None:
         done(ids[0])
         say(footer={"plans": 1})
     """, "one", progress=lambda id, where: seen.append(where))
-    assert seen == ["run/only", "sync/only", "hooks/only", "tracing/only"]
+    assert seen == ["run/only", "hooks/only"]
     assert [run.mode for run in report.observation.runs] == ["run"]
     assert [(varied.name, len(varied.runs)) for varied in report.observation.variants] == [
-        ("sync", 1), ("hooks", 1), ("tracing", 1)]
+        ("hooks", 1)]
 
 
 def test_a_kept_worker_answers_request_after_request(tmp_path: Path) -> None:
@@ -293,5 +300,5 @@ def _interrupt_at(id: str, seen: list[str]) -> None:
 
 def test_an_interpreter_that_does_not_start_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="nowhere") as caught:
-        list(run_plans(tmp_path / "nowhere", Request({"one": greeting()}, "5")))
+        started(tmp_path / "nowhere", 1).__enter__()
     assert caught.value.code == "PYTHON_UNUSABLE"

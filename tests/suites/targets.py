@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from agentrunproof.suites.session import SessionSuite
@@ -21,6 +22,22 @@ def make_session(session_id: str) -> Any:
 
 def broken(session_id: str) -> Any:
     raise OSError("no route to the storage")
+
+
+def leaves(session_id: str) -> Any:
+    sys.exit(3)
+
+
+def leaves_later(session_id: str) -> Any:
+    class Leaves(Sound):
+        async def pop_item(self) -> Any:
+            sys.exit(3)
+
+    return Leaves(session_id, {})
+
+
+def gives_none(session_id: str) -> None:
+    Sound(session_id, _rows)
 
 
 class TestsOfTheirs(SessionSuite):

@@ -62,6 +62,8 @@ def test_nothing_testable_is_no_success(capsys: pytest.CaptureFixture[str]) -> N
     ("nothing", "TARGET_FORM"), ("no.such.module:x", "TARGET_IMPORT"),
     (f"{TARGETS}:nothing", "TARGET_IMPORT"), (f"{TARGETS}:no_function", "TARGET_FORM"),
     (f"{TARGETS}:TestsOfTheirs", "run it with pytest"), (f"{TARGETS}:broken", "no route"),
+    (f"{TARGETS}:gives_none", "SESSION_NOT_MADE"),
+    (f"{TARGETS}:leaves", "no session can be made: SystemExit: 3"),
     (f"{TARGETS}:sound --case pup", "CASE_UNKNOWN"),
     (f"{TARGETS}:sound --supports all", "SUPPORTS_UNKNOWN"), ("", "TARGET_NONE")])
 def test_what_cannot_be_checked_is_said_in_a_line(
@@ -71,6 +73,15 @@ def test_what_cannot_be_checked_is_said_in_a_line(
     assert code in told.err
     assert len(told.err.splitlines()) == 1
     assert told.out == ""
+
+
+def test_a_session_that_ends_the_program_fails_the_case(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    assert _check(f"{TARGETS}:leaves_later", "--case", "pop", "--case", "order") == 1
+    told = capsys.readouterr().out
+    assert "pop: RAISED" in told
+    assert "SystemExit: 3" in told
+    assert "1 PASS" in told
 
 
 def test_the_list_names_every_case_with_its_promise(capsys: pytest.CaptureFixture[str]) -> None:

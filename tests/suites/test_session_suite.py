@@ -109,6 +109,15 @@ def test_settings_that_cannot_be_set(supports: tuple[str, ...], verdict: str) ->
     assert (result.verdict, result.code) == (verdict, "NO_SETTINGS")
 
 
+def test_refusing_every_item_is_not_refusing_odd_values() -> None:
+    class Full(Sound):
+        def store(self, rows: list[str]) -> None:
+            raise OSError("disk full")
+
+    [result] = _only(backend(Full), "other-values")
+    assert (result.verdict, result.code) == ("FAIL", "RAISED")
+
+
 def test_a_close_that_ends_nothing_is_no_failure_unless_declared() -> None:
     class NeverClosed(Sound):
         def must_be_open(self) -> None:

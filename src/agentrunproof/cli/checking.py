@@ -95,7 +95,7 @@ def _backend(target: str) -> Backend:
         raise SuiteError("TARGET_FORM", f"{target!r} has no known form", _FORM)
     try:
         found = named(module, name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SuiteError("TARGET_IMPORT", f"{target}: {type(error).__name__}: {said(error)}",
                          _FORM) from error
     if isinstance(found, Backend):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -71,27 +72,27 @@ def probe(
     """Run scenarios on the real SDK and judge what happens."""
     from agentrunproof.lab import probe as lab
 
-    modes = [item.value for item in mode or []]
-    chosen = _choose(names or [], everything)
-    scoped = [lab.in_modes(one.id, one.plan, modes) if modes else (one.id, one.plan)
-              for one in chosen]
-    targets = _targets([id for id, _ in scoped], certificate, out)
-    options = lab.Options(sdk=sdk, python=python, deadline=f"{deadline:g}",
-                          profile=profile.value, allow_python=allow_python,
-                          path=plans.import_folders(chosen))
-    extras = _extra_options(python, modes, deadline, allow_python)
-    commands = {id: _command(one.name, extras)
-                for (id, _), one in zip(scoped, chosen, strict=True)}
-    progress = Progress()
-    results = []
-    for outcome in lab.probe(dict(scoped), options, say=progress.say, progress=progress.step):
-        result = _settle(outcome, targets.get(outcome.scenario), commands[outcome.scenario])
-        progress.clear()
-        if not as_json:
-            lines(_result_lines(result))
-        if result.unwritten is not None:
-            note(f"error: {result.unwritten}")
-        results.append(result)
+    with ExitStack() as stack:
+        workers = stack.enter_context(lab.ahead()) if everything and sdk is None else ()
+        modes = [item.value for item in mode or []]
+        chosen = _choose(names or [], everything)
+        scoped = [lab.in_modes(one.id, one.plan, modes) if modes else (one.id, one.plan)
+                  for one in chosen]
+        targets = _targets([id for id, _ in scoped], certificate, out)
+        options = lab.Options(sdk=sdk, python=python, deadline=f"{deadline:g}",
+                              profile=profile.value, allow_python=allow_python,
+                              path=plans.import_folders(chosen))
+        extras = _extra_options(python, modes, deadline, allow_python)
+        commands = {id: _command(one.name, extras)
+                    for (id, _), one in zip(scoped, chosen, strict=True)}
+        progress = Progress()
+        results = []
+        for outcome in lab.probe(dict(scoped), options, say=progress.say, progress=progress.step,
+                                 workers=workers):
+            result = _settle(outcome, targets.get(outcome.scenario), commands[outcome.scenario])
+            progress.clear()
+            _tell(result, as_json)
+            results.append(result)
     if as_json:
         table([_result_table(result) for result in results])
     elif len(results) > 1:
@@ -172,6 +173,13 @@ def _settle(outcome: Outcome, target: Path | None, command: str) -> _Result:
     except RecordError as error:
         return replace(result, unwritten=error)
     return replace(result, written=target)
+
+
+def _tell(result: _Result, as_json: bool) -> None:
+    if not as_json:
+        lines(_result_lines(result))
+    if result.unwritten is not None:
+        note(f"error: {result.unwritten}")
 
 
 def _result_lines(result: _Result) -> list[str]:

@@ -50,12 +50,14 @@ def list_scenarios(
 def explain(
     name: Annotated[str, typer.Argument(
         metavar="SCENARIO_OR_FILE", autocompletion=plans.complete,
-        help="A scenario id, a plan file, or a certificate.")],
+        help="A scenario id, a plan file, a certificate, or a check or its code.")],
 ) -> int:
-    """Explain a scenario: its contract, why it matters, its phases; or a certificate's checks."""
+    """Explain a scenario: its contract, why it matters, its phases; or the checks that judge it."""
     from agentrunproof.report import explain as pages
 
-    if name.endswith(".json") and plans.is_file(name):
+    if not plans.is_file(name) and (found := pages.contract_lines(name)):
+        lines(found)
+    elif name.endswith(".json") and plans.is_file(name):
         from agentrunproof.cli.certificates import load
 
         certificate = load(name)

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import handoff_tools, words
+from agentrunproof.plan.items import transfer_name
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -41,13 +42,12 @@ def _judge(plan: Plan, run: PhaseRun, event: Event) -> Iterator[Violation | Unob
     has = plan.tools_of(name)
     fading = {tool for tool in has if plan.tools[tool].enabled_until is not None}
     transfers = handoff_tools(plan, name)
-    named = dict(zip(transfers, map(plan.handoffs.get, agent.handoffs), strict=False))
-    fading |= {tool for tool, handoff in named.items() if handoff and handoff.enabled_until}
+    fading |= {handoff.tool_name or transfer_name(handoff.to) for handoff in map(
+        plan.handoffs.get, agent.handoffs) if handoff is not None and handoff.enabled_until}
     for code, field, offered in (
             ("TOOLS_DIFFER", "tools", [tool for tool in has if plan.tools[tool].enabled
                                        and tool not in transfers]),
-            ("HANDOFFS_DIFFER", "handoffs", [tool for tool, handoff in named.items()
-                                             if handoff is None or handoff.enabled])):
+            ("HANDOFFS_DIFFER", "handoffs", list(transfers))):
         if sorted({*event[field]} - fading) != sorted({*offered} - fading) or (
                 len(event[field]) > len({*event[field]})):
             yield Violation(code, run.where, f"the model of {name} is offered the {field} "

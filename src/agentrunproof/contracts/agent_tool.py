@@ -11,7 +11,7 @@ So what happens inside is no part of the outer stream; that it is no part of the
 session either is the promise of `new_items` and `session_persistence`. The final output of an agent
 that stops at its only call is what the tool gave. An answer that is empty or of a structured type
 is not compared, nor one that a guardrail or a failing hook may have kept from becoming the final
-output.
+output; a refusal is none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, message_text, words
+from agentrunproof.contracts.reading import Item, message_text, refuses, words
 from agentrunproof.plan.items import item_text
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
@@ -93,7 +93,7 @@ def _failed(plan: Plan, run: PhaseRun, lane: str) -> bool:
 def _final(plan: Plan, run: PhaseRun, answer: Event, lane: str) -> str | None:
     """The final output of an agent that gives text, if its answer is one that ends its run."""
     agent = plan.agents.get(answer["agent"])
-    if agent is None or agent.output_type is not None:
+    if agent is None or agent.output_type is not None or refuses(answer["output"]):
         return None
     calls = [item for item in answer["output"] if item.get("type") == "function_call"]
     if not calls:

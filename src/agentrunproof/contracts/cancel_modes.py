@@ -31,7 +31,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
                 yield Violation("EVENT_AFTER_CANCEL", run.where, f"{left} event(s) were delivered "
                                 "after the stream had been cancelled at once")
         else:
-            yield from _finished(plan, seen, run, turns_seen(run, cancel) or 0)
+            at_once = plan.phase(run.phase).resume is None and bool(run.of("model_called"))
+            yield from _finished(plan, seen, run, turns_seen(run, cancel, at_once) or 0)
 
 
 def _cancelled(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, Cancel]]:

@@ -1,10 +1,10 @@
 """A consumer that cancels a stream keeps the run from going on to a further turn.
 
-"cancel(mode): immediate (default): Stop immediately, cancel all tasks, clear queues; after_turn:
-Complete current turn gracefully before stopping: allows the LLM response to finish, executes
-pending tool calls, saves session state properly, tracks usage accurately, stops before the next
-turn begins" (https://openai.github.io/openai-agents-python/ref/result/, RunResultStreaming.cancel;
-openai-agents-python#4130)
+Of ``cancel(mode)``: "immediate" (default): "Stop immediately, cancel all tasks, clear queues";
+"after_turn": "Complete current turn gracefully before stopping", which "Allows LLM response to
+finish", "Executes pending tool calls", "Saves session state properly", "Tracks usage accurately"
+and "Stops before next turn begins" (https://openai.github.io/openai-agents-python/ref/result/,
+RunResultStreaming.cancel; openai-agents-python#4130)
 
 The current turn is the one whose response the consumer has last seen begin. Where it is the
 consumer's own task that is cancelled, which the stream must pass on to the run, one more may have

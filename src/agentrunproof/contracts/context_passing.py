@@ -1,10 +1,9 @@
 """Whoever is given the run's context is given the object that the run was given, unchanged.
 
-"You create any Python object you want." "You pass that object to the various run methods (e.g.,
-Runner.run(..., context=your_context_object))." "All your tool calls, lifecycle hooks etc will be
-passed a wrapper object, RunContextWrapper[T], where T represents your context object type which you
-can access via wrapper.context." (https://openai.github.io/openai-agents-python/context/) "The
-context for the agent." (CallModelData)
+"You create any Python object you want." "You pass that object to the various run methods (e.g.
+Runner.run(..., context=whatever))." "All your tool calls, lifecycle hooks etc will be passed a
+wrapper object, RunContextWrapper[T], where T represents the type of your context object; the object
+itself is available via wrapper.context." (https://openai.github.io/openai-agents-python/context/)
 
 Looked at are tools, hooks, guardrails of agents and of tools, callbacks of handoffs, instructions
 that are functions, and the input filter, in nested runs too, which an agent tool starts with the

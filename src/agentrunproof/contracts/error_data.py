@@ -1,7 +1,7 @@
 """An exception tells what its run had come to, and nothing else.
 
-"RunErrorDetails: Data collected from an agent run when an exception occurs: input, new_items,
-raw_responses, last_agent, context_wrapper" (agents.exceptions;
+``RunErrorDetails``: "Data collected from an agent run when an exception occurs." Of these:
+``input``, ``new_items``, ``raw_responses``, ``last_agent``, ``context_wrapper`` (agents.exceptions;
 https://openai.github.io/openai-agents-python/ref/exceptions/)
 
 Responses of turns that had ended before the one that raised stand there, those of other runs do
@@ -14,7 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import essences, handoff_tools, lineage, new_items, words
+from agentrunproof.contracts.reading import (
+    essences,
+    handoff_tools,
+    lineage,
+    new_items,
+    out_of_turns,
+    staged,
+    words,
+)
+from agentrunproof.plan.items import fallbacks
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -28,7 +37,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         if raised is not None and raised["new_items"] is not None:
             runs = lineage(plan, seen, run)
             yield from _agent(plan, run, raised, runs)
-            yield from _responses(run, raised, runs)
+            yield from _responses(plan, run, raised, runs)
             yield from _items(plan, run, raised, runs)
 
 
@@ -50,11 +59,10 @@ def _agent(plan: Plan, run: PhaseRun, raised: Event, runs: tuple[PhaseRun, ...])
                         f"{raised['last_agent']!r}, {words(sorted(fitting))} was asked last")
 
 
-def _responses(run: PhaseRun, raised: Event, runs: tuple[PhaseRun, ...]) -> Found:
+def _responses(plan: Plan, run: PhaseRun, raised: Event, runs: tuple[PhaseRun, ...]) -> Found:
     made = [essences(event["output"]) for event in _outermost(runs, "model_responded")]
     told = [essences(items) for items in raised["responses"] or ()]
-    out_of_turns = raised["error"].get("type") == "MaxTurnsExceeded"
-    whole = len(made) if out_of_turns or _waits(run) else len(made) - 1
+    whole = len(made) if out_of_turns(plan, run) or _waits(run) else len(made) - 1
     if told != made[:len(told)]:
         yield Violation("ERROR_RESPONSE_FOREIGN", run.where, "the exception tells responses that "
                         "the models of its run did not give")
@@ -71,9 +79,10 @@ def _waits(run: PhaseRun) -> bool:
 
 
 def _items(plan: Plan, run: PhaseRun, raised: Event, runs: tuple[PhaseRun, ...]) -> Found:
-    """Items are of the model, answer its calls, or say what an error handler supplies."""
+    """Items are of the model, answer its calls, were staged, or are what a handler supplies."""
     given = [item for event in _outermost(runs, "model_responded") for item in event["output"]]
-    known = {*essences(given), (f"assistant:{plan.run.on_max_turns}",)}
+    known = {*essences(given), *essences(item for part in runs for item in staged(part)),
+             *((f"assistant:{text}",) for text in fallbacks(plan))}
     calls = {str(item.get("call_id")) for item in given if item.get("type") == "function_call"}
     told = new_items(raised) or []
     foreign = [said[0] for item, said in zip(told, essences(told), strict=True)

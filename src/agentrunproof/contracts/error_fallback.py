@@ -26,6 +26,7 @@ from agentrunproof.contracts.reading import (
     lineage,
     message_text,
     model_said,
+    refuses,
 )
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -43,7 +44,7 @@ def _ended(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, str | None
         if run.outcome not in ("completed", "raised") or not messages or any(
                 item.get("type") == "function_call" for item in items):
             continue
-        if _refuses(messages):
+        if refuses(messages):
             yield run, plan.run.on_refusal
             continue
         agent = plan.agents.get(answers[-1]["agent"])
@@ -51,11 +52,6 @@ def _ended(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, str | None
         unfit = agent is not None and agent.output_type is not None and text is not None and (
             is_unfit(plan.types[agent.output_type], text))
         yield run, plan.run.on_invalid_output if unfit else None
-
-
-def _refuses(messages: list[Item]) -> bool:
-    return any(part.get("type") == "refusal" for item in messages
-               for part in item.get("content") or () if isinstance(part, dict))
 
 
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:

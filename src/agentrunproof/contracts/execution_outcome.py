@@ -1,9 +1,9 @@
 """Each phase ends as the plan expects.
 
-The Runner's loop: "If the LLM returns a final_output, the loop ends and we return the result. If
-the LLM does a handoff, we update the current agent and input, and re-run the loop. If the LLM
-produces tool calls, we run those tool calls, append the results, and re-run the loop. If we
-exceed the max_turns passed, we raise a MaxTurnsExceeded exception."
+The Runner's loop: "If the runner classifies the LLM's output as final output, the loop ends and we
+return the result. If the LLM requests a handoff, we update the current agent and input, and re-run
+the loop. If the LLM produces tool calls, we run those tool calls, append the results, and re-run
+the loop. If we exceed the max_turns passed, we raise a MaxTurnsExceeded exception."
 (https://openai.github.io/openai-agents-python/running_agents/#the-agent-loop)
 
 What that means for one plan is written in each phase's `expect`; what is left out there is not

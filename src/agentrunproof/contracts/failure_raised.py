@@ -10,8 +10,9 @@ with a cancellation from within #2762.
 
 The SDK wraps what a tool raised in an exception of its own that tells its message. A failure that
 is no ``Exception`` may end the run under its own name. Where several things failed, any of them may
-be raised. Judged are failures of the outermost run, of a hook in the first phase that meets it, and
-of an MCP server that is asked for its tools. A model that is tried again fails with the last try.
+be raised, a call included whose arguments its tool could not take. Judged are failures of the
+outermost run, of a hook in the first phase that meets it, and of an MCP server that is asked for
+its tools. A model that is tried again fails with the last try.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.model_timeout import timeout
-from agentrunproof.contracts.reading import CUT_SHORT, FAILURE_TYPES, handoffs_of, words
+from agentrunproof.contracts.reading import (
+    CUT_SHORT,
+    FAILURE_TYPES,
+    handoffs_of,
+    is_covered,
+    words,
+)
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -37,8 +44,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         if run.outcome != "raised" or raised is None:
             yield Violation("FAILURE_SWALLOWED", run.where,
                             f"{names} was raised within the run, which ended {run.outcome}")
-        elif not any(_tells(raised["error"], failure) for failure in failures) and (
-                not _tripped(run)):
+        elif not any(_tells(raised["error"], failure) for failure in failures) and not (
+                _tripped(run) or _refused_call(plan, run, raised["error"])):
             yield Violation("FAILURE_REPLACED", run.where, f"{names} was raised within the run, "
                             f"which raised {raised['error'].get('type')}")
 
@@ -108,10 +115,20 @@ def _tells(raised: Failure, failure: Failure) -> bool:
     """Whether what was raised is this failure, or the SDK's word for a tool's that tells it."""
     message = str(failure.get("message", ""))
     if raised.get("type") == failure["type"]:
-        return str(raised.get("message", "")) == message
+        told = str(raised.get("message", ""))  # in a private record a default is not covered
+        return told == message or (is_covered(told) and not is_covered(message))
     told = str(raised.get("message", ""))
     # In a private record both are digests, and no digest tells another.
     return raised.get("type") in FAILURE_TYPES and (message in told or told.startswith("sha256:"))
+
+
+def _refused_call(plan: Plan, run: PhaseRun, raised: Failure) -> bool:
+    """Whether the run may have raised that a tool could not take the arguments of a call."""
+    started = {event["call"] for event in _outermost(run, "tool_started")}
+    return raised.get("type") == "ModelBehaviorError" and any(
+        item.get("name") in plan.tools and plan.tools[item["name"]].failure == "raise"
+        and item.get("call_id") not in started
+        for event in _outermost(run, "model_responded") for item in event["output"])
 
 
 def _tripped(run: PhaseRun) -> bool:

@@ -1,8 +1,8 @@
 """The final output is what the last agent said, of the type that the agent declares.
 
 "The final_output property contains the final output of the last agent that ran. This is either: a
-str, if the last agent didn't have an output_type defined; an object of type last_agent.output_type,
-if the agent had an output type defined."
+str, if the last agent did not have an output_type defined; an object of type
+last_agent.output_type, if the last agent had an output type defined."
 (https://openai.github.io/openai-agents-python/results/#final-output) "The rule for whether the LLM
 output is considered as a "final output" is that it produces text output with the desired type, and
 there are no tool calls." (https://openai.github.io/openai-agents-python/running_agents/)
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, lineage, message_text
+from agentrunproof.contracts.reading import Item, is_covered, lineage, message_text, refuses
 from agentrunproof.plan.items import of_type
 from agentrunproof.plan.model import OutputType, Plan
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -42,9 +42,8 @@ def _said(plan: Plan, seen: Observation, run: PhaseRun) -> tuple[str, str] | Non
         return None
     items: tuple[Item, ...] = answers[-1]["output"]
     messages = [item for item in items if item.get("type") == "message"]
-    refused = any(part.get("type") == "refusal" for item in messages
-                  for part in item.get("content") or ())
-    if not messages or refused or any(item.get("type") == "function_call" for item in items):
+    if not messages or refuses(messages) or any(
+            item.get("type") == "function_call" for item in items):
         return None
     text = message_text(messages[-1])
     return None if text is None else (answers[-1]["agent"], text)
@@ -74,6 +73,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
 def _structured(declared: OutputType, run: PhaseRun, text: str, handled: bool) -> Found:
     given = _object(text)
     result, raised = run.last("result"), run.last("raised")
+    if is_covered(text):
+        return
     if given is None or is_unfit(declared, text):
         if run.outcome == "completed" and not handled:
             yield Violation("UNFIT_ACCEPTED", run.where, f"{text!r} is not of the declared type, "

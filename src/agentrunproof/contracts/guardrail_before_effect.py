@@ -2,13 +2,14 @@
 
 "run_in_parallel: Whether the guardrail runs concurrently with the agent (True, default) or before
 the agent starts (False)" (agents.guardrail.InputGuardrail). "If true, an
-InputGuardrailTripwireTriggered exception is raised"; the same for output guardrails; "Tool input
-guardrails run before a tool is executed" and can skip the call or raise.
-(https://openai.github.io/openai-agents-python/guardrails/) A guardrail beside the agent that has
-tripped before the model answers lets no tool of that answer start (openai-agents-python#2688), and
-before the model is asked, no call of it: "The runner immediately raises an
-`InputGuardrailTripwireTriggered` or `OutputGuardrailTripwireTriggered` exception and halts agent
-execution." This is judged where the plan's gates, or a delay before the model, force that order.
+InputGuardrailTripwireTriggered exception is raised"; the same for output guardrails; "Input tool
+guardrails run before the tool executes and can skip the call, replace the output with a message, or
+raise a tripwire." (https://openai.github.io/openai-agents-python/guardrails/) A guardrail beside
+the agent that has tripped before the model answers lets no tool of that answer start
+(openai-agents-python#2688), and before the model is asked, no call of it: "The runner immediately
+raises an `InputGuardrailTripwireTriggered` or `OutputGuardrailTripwireTriggered` exception and
+halts agent execution." This is judged where the plan's gates, or a delay before the model, force
+that order.
 
 A final output that an output guardrail refused must not be read from the session by the next run
 (openai-agents-python#4184, #4412, #4507); this is judged by the words on which the guardrail trips.

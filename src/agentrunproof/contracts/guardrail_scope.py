@@ -8,8 +8,10 @@ so an agent's guardrails only run if the agent is the *last* agent."
 output_guardrails: A list of input or output guardrails to include on all runs."
 (https://openai.github.io/openai-agents-python/running_agents/#run-config)
 
-Judged is the outermost run. A resumed run has had its input checked before it paused. That a
-guardrail ran at all is due of runs that ended well; those of foreign Python are not recorded.
+Judged is the outermost run. A resumed run has had its input checked before it paused; what is
+staged on its state "remains pending until its guardrails" accept it (agents.RunState.add_input), so
+they may run once more for that. That a guardrail ran at all is due of runs that ended well; those
+of foreign Python are not recorded.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import lineage, words
+from agentrunproof.contracts.reading import lineage, staged, words
 from agentrunproof.plan.model import Agent, Plan, Run
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -32,7 +34,8 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         first = runs[0].last("run_started")
         if first is not None and first["agent"] in plan.agents:
             yield from _judge(plan, run, "input", _checks(runs, "input"), first["agent"],
-                              ended=run.outcome in ("completed", "interrupted"))
+                              ended=run.outcome in ("completed", "interrupted"),
+                              more=sum(bool(staged(part)) for part in runs))
         end = run.last("result") or run.last("raised")
         if end is not None and end["last_agent"] in plan.agents:
             yield from _judge(plan, run, "output", _checks((run,), "output"), end["last_agent"],
@@ -40,8 +43,11 @@ def _violations(plan: Plan, seen: Observation) -> Found:
 
 
 def _judge(plan: Plan, run: PhaseRun, stage: str, checks: list[Event], agent: str, *,
-           ended: bool) -> Found:
+           ended: bool, more: int = 0) -> Found:
+    """`more`: how often each guardrail may check besides."""
     due = _declared(plan, stage, agent)
+    if more:  # what is staged may come to another agent than the first
+        checks = [check for check in checks if check["agent"] == agent]
     foreign = [check["guardrail"] for check in checks
                if check["guardrail"] not in due or check["agent"] != agent]
     if foreign:
@@ -49,7 +55,8 @@ def _judge(plan: Plan, run: PhaseRun, stage: str, checks: list[Event], agent: st
                         f"of another agent than {agent}")
         return
     found = Counter(check["guardrail"] for check in checks)
-    often, never = found - due, due - found
+    often = found - Counter({name: count * (1 + more) for name, count in due.items()})
+    never = due - found
     if often:
         yield Violation("GUARDRAIL_REPEATED", run.where,
                         f"{words(sorted(often))} checked the {stage} more than once")

@@ -1,9 +1,9 @@
 """After a handoff the next agent sees the conversation so far and is the one who goes on.
 
 "When a handoff occurs, it's as though the new agent takes over the conversation, and gets to see
-the entire previous conversation history. If you want to change this, you can set an
-input_filter"; remove_all_tools "will automatically remove all tools from the history".
-(https://openai.github.io/openai-agents-python/handoffs/#input-filters) "If the LLM does a
+the entire previous conversation history. If you want to change this, you can set an input_filter";
+"remove_all_tools removes structured tool items."
+(https://openai.github.io/openai-agents-python/handoffs/#input-filters) "If the LLM requests a
 handoff, we update the current agent and input, and re-run the loop."
 (https://openai.github.io/openai-agents-python/running_agents/#the-agent-loop)
 

@@ -1,10 +1,9 @@
 """The input list of a result is the original input and then the new items.
 
-"You can use result.to_input_list() to turn the result into an input list that concatenates the
-original input you provided, to the items generated during the agent run. This makes it convenient
-to take the outputs of one agent run and pass them into another run, or to run it in a loop and
-append new user inputs each time."
-(https://openai.github.io/openai-agents-python/results/#inputs-for-the-next-turn)
+"A replay-ready next-turn input list with the full local transcript"; "Use the default
+to_input_list() mode or new_items when you need the full converted history for logs, UIs, or
+audits."
+(https://openai.github.io/openai-agents-python/results/#input-next-turn-history-and-new-items)
 
 A resumed run's original input is that of the run which paused first. What a session gave may stand
 before it. Where a handoff rewrites the history, by filter or by nesting, or a callback joins it

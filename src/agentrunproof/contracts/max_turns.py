@@ -7,7 +7,9 @@ invocation (including any tool calls that might occur)"; "a MaxTurnsExceeded exc
 unless handled".
 
 Nested agent runs have a limit of their own (`Agent.as_tool(max_turns=...)`), counted per call of
-the agent tool. To try a failed model call again is not another turn.
+the agent tool. To try a failed model call again is not another turn. A state keeps the limit of the
+run that paused; whether one that is given on resuming takes its place is not said, so either may
+hold.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import lineage, retries
+from agentrunproof.contracts.reading import lineage, out_of_turns, retries
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -26,11 +28,11 @@ Found = Iterator[Violation | Unobserved]
 def _violations(plan: Plan, seen: Observation) -> Found:
     for run in seen.runs:
         runs = lineage(plan, seen, run)
-        limit = plan.phase(run.phase).max_turns or plan.run.max_turns
+        limits = _limits(plan, run, runs[0])
         calls = Counter(event["parent"] for other in runs for event in other.of("model_called"))
         calls -= Counter(event["parent"] for other in runs for event in retries(plan, other))
-        if limit is not None:
-            yield from _outermost(plan, run, calls[""], limit)
+        if limits:
+            yield from _outermost(plan, run, calls[""], limits)
         for parent, count in calls.items():
             nested = _nested_limit(plan, runs, parent)
             if nested is not None and count > nested:
@@ -38,16 +40,21 @@ def _violations(plan: Plan, seen: Observation) -> Found:
                                 f"{parent}, max_turns of its tool is {nested}")
 
 
-def _outermost(plan: Plan, run: PhaseRun, calls: int, limit: int) -> Found:
-    if calls > limit:
+def _limits(plan: Plan, run: PhaseRun, first: PhaseRun) -> list[int]:
+    """The limit of a run and that of the one with which its lineage began; none without a limit."""
+    found = [plan.phase(part.phase).max_turns or plan.run.max_turns for part in (run, first)]
+    return [limit for limit in found if limit is not None] if None not in found else []
+
+
+def _outermost(plan: Plan, run: PhaseRun, calls: int, limits: list[int]) -> Found:
+    if calls > max(limits):
         yield Violation("MAX_TURNS_OVERRUN", run.where,
-                        f"{calls} model calls, max_turns is {limit}")
-    raised = run.last("raised")
-    if raised is None or raised["error"].get("type") != "MaxTurnsExceeded":
+                        f"{calls} model calls, max_turns is {max(limits)}")
+    if not out_of_turns(plan, run):
         return
-    if calls < limit:
+    if calls < min(limits):
         yield Violation("MAX_TURNS_EARLY", run.where, f"MaxTurnsExceeded was raised after {calls} "
-                        f"model calls, max_turns is {limit}")
+                        f"model calls, max_turns is {min(limits)}")
     elif plan.run.on_max_turns is not None:
         yield Violation("MAX_TURNS_HANDLER_IGNORED", run.where, "MaxTurnsExceeded was raised "
                         "although a handler supplies the final output")

@@ -1,8 +1,9 @@
 """A handler's fallback is the final output when turns run out, and only then.
 
 "All Runner entry points accept error_handlers, a dict keyed by error kind. ... Use them when you
-want to return a controlled final output instead of raising MaxTurnsExceeded"; "Set
-include_in_history=False when you do not want the fallback output appended to conversation history."
+want to return a controlled final output instead of ending the run with the corresponding error";
+"Set include_in_history=False when you want the fallback returned to the caller without adding it to
+result history or session storage."
 (https://openai.github.io/openai-agents-python/running_agents/#error-handlers;
 openai-agents-python#4160)
 

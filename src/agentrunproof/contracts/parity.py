@@ -2,16 +2,18 @@
 
 Used by every check that holds runs against each other: modes of a plan (`stream_parity`) and
 variants of it (the relations). What the scheduler may choose is not compared: the order between
-concurrent calls, between the hooks of run and agent, and how far a run had come when a guardrail
-beside the model stopped it.
+concurrent calls, between the hooks of run and agent, how far a run had come when a guardrail
+beside the model stopped it, or such a guardrail when the run failed, and which hooks and guardrails
+had been called when the input could not be stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 
-from agentrunproof.contracts.reading import essences, races
+from agentrunproof.contracts.reading import blocks, essences, races
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import PhaseRun
 
@@ -106,11 +108,24 @@ def _by(events: list[dict[str, Any]], *names: str) -> Any:
     return groups
 
 
-def _contested(run: PhaseRun) -> bool:
-    """Whether more than one guardrail would have ended the run: which one does is chance."""
-    return sum(not event["parent"] and not event["stage"].startswith("tool_")
-               and bool(event["tripped"] or event["error"])
-               for event in run.of("guardrail_checked")) > 1
+def _contested(*runs: PhaseRun) -> bool:
+    """Whether several guardrails, or one and the session, would end the run: which is chance."""
+    refused = [sum(not event["parent"] and not event["stage"].startswith("tool_")
+                   and bool(event["tripped"] or event["error"])
+                   for event in run.of("guardrail_checked")) for run in runs]
+    return max(refused) > 1 or (any(refused) and any(run.of("session_failed") for run in runs))
+
+
+def _guards(plan: Plan, run: PhaseRun) -> Any:
+    """What was checked but by guardrails beside the model, which a failing run may stop or not."""
+    return sorted(repr(event) for event in run.of("guardrail_checked")
+                  if event["stage"] != "input" or blocks(plan, event["guardrail"]))
+
+
+def _input_unstored(run: PhaseRun) -> bool:
+    """Whether the run ended because the session did not take what it had before its first turn."""
+    seen = [event["kind"] for event in run.of("session_failed", "model_called")]
+    return seen == ["session_failed"] and run.outcome == "raised"
 
 
 Aspect = Callable[[PhaseRun], Any]
@@ -151,8 +166,13 @@ def differences(plan: Plan, run: PhaseRun, other: PhaseRun,
     aspects = dict(ALWAYS)
     if not (races(plan, run) or races(plan, other) or "timeout" in (run.outcome, other.outcome)):
         aspects |= ORDERED
-    if _contested(run) or _contested(other):
+    if _contested(run, other):
         del aspects["ERRORS_DIFFER"]
+    if "GUARDRAILS_DIFFER" in aspects and run.outcome == other.outcome == "raised":
+        aspects["GUARDRAILS_DIFFER"] = COMPARED["GUARDRAILS_DIFFER"], partial(_guards, plan)
+    if _input_unstored(run) and _input_unstored(other):
+        for code in ("HOOKS_DIFFER", "GUARDRAILS_DIFFER"):
+            aspects.pop(code, None)
     for code, (_, read) in aspects.items():
         if code not in leaving_out and read(run) != read(other):
             yield code

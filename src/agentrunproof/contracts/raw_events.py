@@ -1,9 +1,9 @@
 """A stream passes the model's events on as they are, response by response.
 
-"Raw response events are events passed directly from the LLM. They are in OpenAI Responses API
-format, which means each event has a type (like response.created, response.output_text.delta, etc)
-and data." (https://openai.github.io/openai-agents-python/streaming/) "These are 'raw' events, i.e.
-they are directly passed through from the LLM."
+"RawResponsesStreamEvent objects wrap raw events passed directly from the LLM. Each object's data
+field contains an OpenAI Responses API event with a type such as response.created or
+response.output_text.delta." (https://openai.github.io/openai-agents-python/streaming/) "These are
+'raw' events, i.e. they are directly passed through from the LLM."
 (https://openai.github.io/openai-agents-python/ref/stream_events/)
 
 So each response is opened once, tells item by item what is added and what is done, and is

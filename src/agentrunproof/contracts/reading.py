@@ -118,9 +118,23 @@ def refused_outputs(run: PhaseRun) -> set[str]:
 
 
 def refused_input(run: PhaseRun) -> bool:
-    """Whether a guardrail refused what the run was to work on, a tool beside it may have ended."""
+    """Whether a guardrail refused what the run was to work on, a tool beside it may have ended.
+
+    One that fails and so ends the run has not let the input pass either.
+    """
     raised = run.last("raised")
-    return raised is not None and raised["error"].get("type") == "InputGuardrailTripwireTriggered"
+    return raised is not None and (
+        raised["error"].get("type") == "InputGuardrailTripwireTriggered"
+        or any(event["stage"] == "input" and not event["parent"]
+               and event["error"] == raised["error"] for event in run.of("guardrail_checked")))
+
+
+def out_of_turns(plan: Plan, run: PhaseRun) -> bool:
+    """Whether the run raised because its own turns ran out, not those of an agent tool in it."""
+    raised = run.last("raised")
+    return raised is not None and raised["error"].get("type") == "MaxTurnsExceeded" and not any(
+        event["error"] == raised["error"] and event["tool"] in plan.tools
+        and plan.tools[event["tool"]].failure == "raise" for event in run.of("tool_failed"))
 
 
 def pending(run: PhaseRun) -> tuple[str, ...]:
@@ -203,14 +217,17 @@ def stream_name(event: Event) -> str:
     return "agent_updated_stream_event" if event["type"] == "agent" else str(event["name"])
 
 
-def turns_seen(run: PhaseRun, cancel: Cancel) -> int | None:
-    """How many responses the consumer had seen begin when it cancelled; None if it never did."""
+def turns_seen(run: PhaseRun, cancel: Cancel, at_once: bool = True) -> int | None:
+    """How many turns the consumer had seen begin when it cancelled; None if it never did.
+
+    `at_once`: the first turn began with the run, not with its response.
+    """
     begun = seen = 0
     for event in run.of("stream_event"):
         begun += event["count"] if event["name"] == "response.created" else 0
         seen += event["count"] if stream_name(event) == cancel.when else 0
         if seen >= cancel.count:
-            return max(begun, 1)  # the first turn begins with the run
+            return max(begun, 1) if at_once else begun
     return None
 
 
@@ -230,13 +247,14 @@ def handoffs_of(plan: Plan, agent: str) -> tuple[str, ...]:
 
 
 def handoff_tools(plan: Plan, agent: str) -> dict[str, str]:
-    """The transfer functions of an agent and the agents they hand to."""
+    """The transfer functions of an agent, those of disabled handoffs left out, and their agents."""
     found = {}
     for name in handoffs_of(plan, agent):
         handoff = plan.handoffs.get(name)
         target = handoff.to if handoff is not None else name
         own = handoff.tool_name if handoff is not None else None
-        found[own or transfer_name(target)] = target
+        if handoff is None or handoff.enabled:
+            found[own or transfer_name(target)] = target
     return found
 
 
@@ -250,6 +268,12 @@ def rewrites(plan: Plan, source: str, target: str) -> tuple[bool, bool]:
             nests = nests if handoff.nest_history is None else handoff.nest_history
             break
     return filtered, nests and not filtered
+
+
+def filters_handoff(plan: Plan, runs: Iterable[PhaseRun]) -> bool:
+    """Whether one of the runs hands over by a filter, which may take from what was made so far."""
+    return any(rewrites(plan, event["from"], event["to"])[0]
+               for run in runs for event in run.of("handoff"))
 
 
 def is_covered(text: str) -> bool:
@@ -269,6 +293,12 @@ def output_text(item: Item) -> str:
     if isinstance(output, list):
         return "".join(part.get("text", "") for part in output)
     return block_text(str(output))
+
+
+def refuses(items: Iterable[Item]) -> bool:
+    """Whether one of the messages is a refusal of the model's."""
+    return any(part.get("type") == "refusal" for item in items if item.get("type") == "message"
+               for part in item.get("content") or () if isinstance(part, dict))
 
 
 def message_text(item: Item) -> str | None:

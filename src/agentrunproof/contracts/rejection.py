@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import Call, offered, plain_calls, told
-from agentrunproof.contracts.reading import decided, decisions, lineage
+from agentrunproof.contracts.reading import decided, decisions, is_covered, lineage
 from agentrunproof.plan.model import Decision, Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -58,7 +58,7 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
                                 f"rejected, which is to be told as {plan.run.tool_error_text!r}, "
                                 f"told is {text!r}")
             elif decision.message is None and plan.run.tool_error_text is None and (
-                    _STANDARD not in text.lower()):
+                    _STANDARD not in text.lower() and not is_covered(text)):
                 yield Violation("REJECTION_UNTOLD", run.where, f"call {call.id} was rejected, "
                                 f"told is {text!r}")
 

@@ -1,7 +1,7 @@
 """A run whose calls were all approved comes to what it would have without approvals.
 
-"Approve or reject each item ... resume ... with Runner.run(agent, state)"; "the runner continues
-from where it paused". (https://openai.github.io/openai-agents-python/human_in_the_loop/)
+"The resumed run continues where it left off and will re-enter this flow if new approvals are
+needed." (https://openai.github.io/openai-agents-python/human_in_the_loop/)
 
 The plan is run once more with tools that need no approval, the turns of a pause and of what
 resumes it as those of one run. Held against it is the whole of the pause and its resumptions, less

@@ -4,8 +4,8 @@
 ``agents.RunHooks``); "Sometimes, you want to observe the lifecycle of an agent. For example, you
 may want to log events, pre-fetch data, or record usage when certain events occur."
 (https://openai.github.io/openai-agents-python/agents/#lifecycle-events-hooks) The plan is run once
-more without any, unless its hooks raise or take time; one of several phases without tracing and
-synchronously in the same run, which therefore tells of those as well.
+more without any, unless its hooks raise or take time. The same run is synchronous and not traced
+where the plan may be run so, and therefore tells of those as well.
 
 Before 0.0.14 only a hook is shown the usage, so there it is not compared.
 """

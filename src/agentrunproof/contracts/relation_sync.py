@@ -1,9 +1,9 @@
 """The synchronous run does what the awaited one does.
 
-"Runner.run_sync() is a sync method and just runs .run() under the hood."
+Runner.run_sync() "is a sync method and just runs .run() under the hood".
 (https://openai.github.io/openai-agents-python/running_agents/) A plan that is run synchronously
-itself has this in stream_parity; every other plan is run so once more for this check, one of
-several phases together with what relation_hooks asks.
+itself has this in stream_parity. Any other is run so once more: for this check, or together with
+what relation_hooks asks where the plan has hooks to leave out.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 "The Agents SDK includes built-in tracing, collecting a comprehensive record of events during an
 agent run"; "You can disable tracing for a single run by setting
 agents.run.RunConfig.tracing_disabled to True."
-(https://openai.github.io/openai-agents-python/tracing/) The plan is run once more without it,
-one of several phases together with what relation_hooks asks.
+(https://openai.github.io/openai-agents-python/tracing/) The plan is run once more without it: for
+this check, or together with what relation_hooks asks where the plan has hooks to leave out.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ turn continues in the same server-managed conversation."
 (https://openai.github.io/openai-agents-python/running_agents/#server-managed-conversations)
 
 What is new is, for the first model call of a run, its input, and then the outputs of the calls in
-the last answer. Judged in the outermost run. A call that follows a failed one sends the same again.
+the last answer; what was staged on a state comes in with the first call after it. Judged in the
+outermost run. A call that follows a failed one sends the same again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import Item, essences, lineage, server_keeps, words
+from agentrunproof.contracts.reading import (
+    Item,
+    essences,
+    lineage,
+    server_keeps,
+    staged,
+    words,
+)
 from agentrunproof.plan.items import SERVER_IDS
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
@@ -56,11 +64,18 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             results = [item for item in event["input"]
                        if item.get("type") == "function_call_output"
                        and item.get("call_id") in calls]
-            yield from _sent(run, event, results, [])
+            yield from _sent(run, event, [*results, *_come_in(plan, seen, run, event)], [])
             unsent = sorted(calls - {str(item.get("call_id")) for item in results})
             if unsent:
                 yield Violation("NEW_ITEM_UNSENT", run.where, f"{event['agent']} is not sent the "
                                 f"output of {words(unsent)}")
+
+
+def _come_in(plan: Plan, seen: Observation, run: PhaseRun, event: Event) -> list[Item]:
+    """Input that was staged on states of the lineage, if the call is the first of its run."""
+    called = [other for other in run.of("model_called") if not other["parent"]]
+    return [item for part in lineage(plan, seen, run) for item in staged(part)] if (
+        event is called[0]) else []
 
 
 def _links(plan: Plan, run: PhaseRun, event: Event, last: Event | None) -> Found:

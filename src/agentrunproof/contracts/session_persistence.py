@@ -18,7 +18,8 @@ not made up for but by running the state again (`reading.lineage`).
 
 Of a run that did not complete only this much is promised: what stood before still stands, nothing
 stands twice, and where it raised, each call whose tool has ended stands there with an output
-(openai-agents-python#4125, #4148). An input that a guardrail refused need leave nothing (#1843).
+(openai-agents-python#4125, #4148). An input that a guardrail refused, or on which one failed, need
+leave nothing (#1843).
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import (
     Item,
     essences,
+    filters_handoff,
     finished_calls,
     lineage,
     new_items,
     refused_input,
-    rewrites,
 )
 from agentrunproof.plan.items import replaced, session_items
 from agentrunproof.plan.model import Plan
@@ -60,7 +61,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
                 yield from _judge(plan, seen, run, written)
                 if run.outcome == "raised" and not refused_input(run) and (
                         not run.of("session_failed")):
-                    yield from _effects(run, lineage(plan, seen, run), after)
+                    yield from _effects(plan, run, lineage(plan, seen, run), after)
             before = after
 
 
@@ -90,8 +91,10 @@ def _judge(plan: Plan, seen: Observation, run: PhaseRun, written: dict[str, Said
                         "the session holds what the run made in another order")
 
 
-def _effects(run: PhaseRun, runs: tuple[PhaseRun, ...], content: Said) -> Found:
-    """What tools have done before the run raised is remembered."""
+def _effects(plan: Plan, run: PhaseRun, runs: tuple[PhaseRun, ...], content: Said) -> Found:
+    """What tools have done before the run raised is remembered, but what a handoff filters."""
+    if filters_handoff(plan, runs):
+        return
     held = {said[0] for said in content}
     for call in sorted(finished_calls(runs)):
         if not {f"call:{call}", f"output:{call}"} <= held:
@@ -108,8 +111,7 @@ def _made(plan: Plan, runs: tuple[PhaseRun, ...]) -> Said | None:
     if started is None or made is None:
         return None
     answers: list[Item] = []
-    if not any(rewrites(plan, event["from"], event["to"])[0]
-               for run in runs for event in run.of("handoff")):
+    if not filters_handoff(plan, runs):
         answers = [item for run in runs for event in run.of("model_responded")
                    if not event["parent"] for item in event["output"]]
     given = replaced(plan.run.session_input, list(started["input"]))

@@ -1,8 +1,8 @@
 """A paused state comes through every way of storing it unchanged, and decisions take effect.
 
-"RunState is designed to be durable. Use state.to_json() or state.to_string() to store pending
-work in a database or queue and recreate it later with RunState.from_json(...) or
-RunState.from_string(...)." "RunResult.interruptions contains ToolApprovalItem entries"; "convert
+"RunState is designed to be durable. Use state.to_json() or state.to_string() to store pending work
+in a database or queue and recreate it later with RunState.from_json(...) or
+RunState.from_string(...)." RunResult.interruptions "contains ToolApprovalItem entries"; "convert
 the result to a RunState with result.to_state(), call state.approve(...) or state.reject(...), and
 then resume"; "those resolved calls can continue while unresolved ones remain in interruptions".
 (https://openai.github.io/openai-agents-python/human_in_the_loop/)
@@ -19,7 +19,7 @@ from itertools import combinations
 from typing import Any
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import lineage, made_call, pending, words
+from agentrunproof.contracts.reading import lineage, made_call, pending, recovers, words
 from agentrunproof.plan.items import label
 from agentrunproof.plan.model import Phase, Plan
 from agentrunproof.record.events import Event
@@ -83,6 +83,13 @@ def _restored(run: PhaseRun, event: Event, saved: Event | None) -> Found:
                         f"{words(event['pending'])}, saved waiting for {words(saved['pending'])}")
 
 
+def _decided_before(plan: Plan, phase: Phase) -> set[str]:
+    """Calls that the phase decides, and one before it has on the very state that it runs again."""
+    return {decision.call for other in plan.phases if recovers(plan, phase, other)
+            for decision in (other.resume.decisions if other.resume is not None else ())} & {
+        decision.call for decision in (phase.resume.decisions if phase.resume is not None else ())}
+
+
 def _resumed(plan: Plan, seen: Observation, phase: Phase, run: PhaseRun) -> Found:
     assert phase.resume is not None
     restored = run.of("state_restored")
@@ -95,7 +102,7 @@ def _resumed(plan: Plan, seen: Observation, phase: Phase, run: PhaseRun) -> Foun
             for event in run.of("decision")]
     declared = [(decision.call, decision.approve, decision.always, decision.message or "")
                 for decision in phase.resume.decisions]
-    if made != declared:
+    if made != declared and not _decided_before(plan, phase):
         yield Violation("DECISIONS_DIFFER", run.where, f"decisions were made on "
                         f"{words(call for call, *_ in made)}, declared for "
                         f"{words(call for call, *_ in declared)}")

@@ -10,7 +10,8 @@ The LLM does not process the result of the tool call."
 openai-agents-python#1689)
 
 Judged for answers in the outermost run that call tools of their agent and hand over to nobody: what
-an answer with both comes to is not said.
+an answer with both comes to is not said. A tool that is not enabled is none of the agent's; where
+the model is told so, it is asked again.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def _called(plan: Plan, turn: Turn) -> list[Call]:
                  turn.agent, "")
             for item in turn.output or () if item.get("type") == "function_call"]
     return made if agent is not None and {call.name for call in made} <= {
-        *plan.tools_of(turn.agent)} else []
+        name for name in plan.tools_of(turn.agent) if plan.tools[name].enabled} else []
 
 
 def _stops(agent: Agent, made: list[Call]) -> list[Call]:

@@ -1,8 +1,8 @@
 """A stream delivers everything that happens, once and in order.
 
-"Raw response events are events passed directly from the LLM"; "run item events inform you when an
-item has been fully generated"; "AgentUpdatedStreamEvent gives you updates when the current agent
-changes (e.g. as the result of a handoff)."
+"RawResponsesStreamEvent objects wrap raw events passed directly from the LLM"; RunItemStreamEvents
+"inform you when an item has been fully generated"; "AgentUpdatedStreamEvent gives you updates when
+the current agent changes (e.g. as the result of a handoff)."
 (https://openai.github.io/openai-agents-python/streaming/) "Once the stream is done, the
 RunResultStreaming will contain the complete information about the run, including all the new
 outputs produced." (https://openai.github.io/openai-agents-python/running_agents/#streaming) See
@@ -18,7 +18,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT, essence, new_items, races, words
+from agentrunproof.contracts.reading import (
+    CUT_SHORT,
+    essence,
+    new_items,
+    out_of_turns,
+    races,
+    words,
+)
 from agentrunproof.plan.items import item_text
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
@@ -36,7 +43,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         reader = plan.phase(run.phase).reader
         if run.outcome in CUT_SHORT or races(plan, run) or (reader and not reader.events):
             continue
-        if not events and not _out_of_turns(run):
+        if not events and not out_of_turns(plan, run):
             if run.outcome == "completed":
                 yield Unobserved("STREAM_UNOBSERVED", f"{run.where}: no stream event")
             continue
@@ -72,12 +79,15 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
     made = new_items(run.last("result"))
     if made is None:
         made = new_items(run.last("raised")) or []
-    due = Counter(essence(item) for item in made)
+    due = Counter(essence(item) for item in made) | Counter(
+        essence(item) for event in run.of("model_responded") if not event["parent"]
+        for item in event["output"] if item.get("type") != "function_call")
     for said, count in Counter(announced).items():
         if count > max(due[said], 1):
             yield Violation("STREAM_ITEM_REPEATED", run.where, f"{said[0]} was announced {count} "
                             f"times")
-    if run.outcome in ("completed", "interrupted") or _out_of_turns(run):
+    # between two turns, when all of the last one had happened
+    if run.outcome in ("completed", "interrupted") or out_of_turns(plan, run):
         lost = Counter(_made_here(run, made)) - Counter(announced)
         if lost:
             yield Violation("STREAM_ITEM_MISSING", run.where,
@@ -107,12 +117,6 @@ def _outputs(run: PhaseRun, announced: set[str]) -> Found:
         if not event["parent"] and f"output:{event['call']}" not in announced:
             yield Violation("STREAM_ITEM_MISSING", run.where,
                             f"output:{event['call']} was never announced")
-
-
-def _out_of_turns(run: PhaseRun) -> bool:
-    """Whether the run was stopped between two turns, when all of the last one had happened."""
-    raised = run.last("raised")
-    return raised is not None and raised["error"].get("type") == "MaxTurnsExceeded"
 
 
 def _made_here(run: PhaseRun, made: list[dict[str, object]]) -> list[tuple[str, ...]]:

@@ -1,11 +1,11 @@
 """Streaming changes how a run is watched, not what it does.
 
-"Runner.run_sync() is a sync method and just runs .run() under the hood"; "Runner.run_streamed()
-... calls the LLM in streaming mode, and streams those events to you as they are received"; "Once
-the stream is done, the RunResultStreaming will contain the complete information about the run."
+Runner.run_sync() "is a sync method and just runs .run() under the hood"; Runner.run_streamed()
+"calls the LLM in streaming mode, and streams those events to you as they are received"; "Once the
+stream is done, the RunResultStreaming will contain the complete information about the run."
 (https://openai.github.io/openai-agents-python/running_agents/) RunResult and RunResultStreaming
-share RunResultBase (https://openai.github.io/openai-agents-python/results/). Issues where the
-ways differed: openai-agents-python#595, #1843, #4071, #4097, #4223.
+share RunResultBase (https://openai.github.io/openai-agents-python/results/). Issues where the ways
+differed: openai-agents-python#595, #1843, #4071, #4097, #4223.
 
 Every mode is held against the plan's first one, exceptions and their run data included, but for
 what the scheduler may choose (`contracts.parity`). Not compared are runs in which a model call is

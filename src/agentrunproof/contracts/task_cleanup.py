@@ -1,7 +1,7 @@
 """When a run has ended, no task of it is still pending.
 
-"RunResultStreaming.is_complete: Whether the agent has finished running"
-(https://openai.github.io/openai-agents-python/ref/result/#agents.result.RunResultStreaming); a
+``is_complete``: "Whether the agent has finished running."
+(https://openai.github.io/openai-agents-python/ref/result/#agents.result.RunResultStreaming) A
 run that has ended, whatever way, must not go on having effects. Issues where a sibling task was
 left behind: openai-agents-python#3187, #4004, #4005, #4185.
 

@@ -9,8 +9,9 @@ ensures that the agent doesn't enter an infinite loop of tool usage."
 (https://openai.github.io/openai-agents-python/ref/agent/)
 
 Judged in the outermost run for agents that have such a choice, their own or the run's. It is reset
-for the agent that called a tool, or had one run by its provider. A resumed run may have forgotten
-what it called before its pause.
+for the agent that called a tool, or had one run by its provider. Whether a handoff, or a call of
+what is none of its tools, counts as one is not said, and a resumed run may have forgotten what it
+called before its pause: such agents are not judged.
 """
 
 from __future__ import annotations
@@ -29,18 +30,22 @@ def _choices(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, Event, s
         if plan.phase(run.phase).resume is not None:
             continue
         used: set[str] = set()
+        unclear: set[str] = set()
         for event in run.of("model_called", "model_responded"):
             agent = plan.agents.get(event["agent"])
             if agent is None or event["parent"]:
                 continue
             if event["kind"] == "model_responded":
-                tools = plan.tools_of(event["agent"])
-                used |= {event["agent"]} if any(
-                    item.get("name") in tools or item.get("type") == "web_search_call"
-                    for item in event["output"]) else set()
+                tools = [name for name in plan.tools_of(event["agent"])
+                         if plan.tools[name].enabled]
+                for item in event["output"]:
+                    if item.get("name") in tools or item.get("type") == "web_search_call":
+                        used.add(event["agent"])
+                    elif item.get("type") == "function_call":
+                        unclear.add(event["agent"])
                 continue
             choice = plan.run.model_settings.tool_choice or agent.model_settings.tool_choice
-            if choice is not None:
+            if choice is not None and event["agent"] not in unclear - used:
                 yield run, event, choice, event["agent"] in used
 
 

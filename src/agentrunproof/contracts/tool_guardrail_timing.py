@@ -1,13 +1,13 @@
 """Each call of a guarded tool is checked before it is executed and after it has been.
 
-"Tool input guardrails run before a tool is executed, validating the tool call arguments"; "Tool
-output guardrails run after a tool is executed, validating the tool's output"; "Tool guardrails
-operate on individual tool calls". (https://openai.github.io/openai-agents-python/guardrails/)
+"Input tool guardrails run before the tool executes"; "Output tool guardrails run after the tool
+executes"; they "are configured on the tool itself and run every time that tool is invoked".
+(https://openai.github.io/openai-agents-python/guardrails/)
 
 "if a function tool needs approval, the run pauses first and the tool input guardrails run only
-after approval, immediately before execution. Set it [pre_approval_tool_input_guardrails] to True
-when you want function-tool input guardrails to run before the pending approval interruption is
-emitted." (https://openai.github.io/openai-agents-python/running_agents/#tool_execution)
+after approval, immediately before execution. Set it to True when you want function-tool input
+guardrails to run before the pending approval interruption is emitted."
+(https://openai.github.io/openai-agents-python/running_agents/#tool_execution)
 
 A guardrail behind one that did not allow the call is not due, nor is one behind a tool that
 failed. A call that waited for a decision is checked once, in the run that executes it.

@@ -1,18 +1,19 @@
 """A tool output never stands without its call before it, and no call goes unanswered to a model.
 
-"ToolCallOutputItem indicates that a tool was called. The raw item is the tool response."
-(https://openai.github.io/openai-agents-python/results/#new-items) The Responses API refuses an
-output without its call and a call without its output, so what the Runner hands to a model must
-hold them in pairs; issues where it did not: openai-agents-python#4140, #4324, #4148.
+"ToolCallItem and ToolCallOutputItem for tool calls and their results"
+(https://openai.github.io/openai-agents-python/results/#new-items). The Responses API refuses an
+output without its call and a call without its output, so what the Runner hands to a model must hold
+them in pairs; issues where it did not: openai-agents-python#4140, #4324, #4148.
 
 Calls that wait for a decision are unanswered until they are resolved, and no model is called
-before. A run that raised may leave other calls unanswered, also in the session of a later run, but
-in its session none of those whose tool has ended (openai-agents-python#4125). Nor does a model take
-reasoning without what it led to: "Item 'rs_...' of type 'reasoning' was provided without its
-required following item" (https://openai.github.io/openai-agents-python/running_agents/#run-config).
-Items that the plan itself feeds in unpaired, or scripts without a sequel, are the plan's affair.
-Where the server keeps the conversation, a model is given new items only, which are
-not judged here.
+before, but for one of another run in its session. A run that raised may leave other calls
+unanswered, also in the session of a later run, but in its session none of those whose tool has
+ended (openai-agents-python#4125). Nor does a model take reasoning without what it led to: "Item
+'rs_...' of type 'reasoning' was provided without its required following item"
+(https://openai.github.io/openai-agents-python/running_agents/#run-config). Items that the plan
+itself feeds in unpaired, or scripts without a sequel, are the plan's affair, as are calls that its
+session callback leaves out, and those that it resumes in several states. Where the server keeps the
+conversation, a model is given new items only, which are not judged here.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from agentrunproof.contracts.reading import (
     finished_calls,
     lineage,
     new_items,
+    pending,
+    recovers,
     server_keeps,
 )
-from agentrunproof.plan.items import label, phase_input, script_items, session_items
+from agentrunproof.plan.items import kept, label, phase_input, script_items, session_items
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -55,12 +58,14 @@ class _Conversation:
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
-    exempt = _unpaired_by_plan(plan)
+    unpaired = _unpaired_by_plan(plan)
     twice = _repeated_by_plan(plan)
     alone = _without_sequel_in_plan(plan)
     for run in seen.runs:
+        again = _resumed_again(plan, seen, run)
+        exempt = unpaired | _cut_by_plan(plan, run)
         for conversation in _conversations(plan, seen, run):
-            yield from _judge(run, conversation, exempt, twice)
+            yield from _judge(run, conversation, exempt, twice | again)
             if conversation.given:
                 for text in _without_sequel(conversation.items):
                     if text not in alone:
@@ -91,16 +96,43 @@ def _conversations(plan: Plan, seen: Observation, run: PhaseRun) -> Iterator[_Co
 
 
 def _left_open(plan: Plan, seen: Observation, run: PhaseRun) -> set[str]:
-    """Calls that an earlier run left without an output when it ended before its time."""
+    """Calls that an earlier run left without an output when it ended before its time or paused."""
     found: set[str] = set()
-    for other in seen.in_mode(run.mode):
-        if other is run:
-            break
-        if other.outcome == "raised" or other.outcome in CUT_SHORT:
+    own = seen.in_mode(run.mode)
+    until = own[:own.index(run) + 1]
+    continued = {part.phase for other in until if other.outcome == "completed"
+                 for part in lineage(plan, seen, other)}
+    for other in until[:-1]:
+        if other.outcome == "interrupted" and other.phase not in continued:
+            found |= set(pending(other))
+        elif other.outcome == "raised" or other.outcome in CUT_SHORT:
             runs = lineage(plan, seen, other)
             stored = () if other.of("session_failed") else finished_calls(runs)
             found |= {call for _, call in calls_made(runs)}.difference(stored)
     return found
+
+
+def _resumed_again(plan: Plan, seen: Observation, run: PhaseRun) -> set[str]:
+    """Calls of a phase that paused and which several states go on from: each may answer them."""
+    resumed = [phase for phase in plan.phases if phase.resume is not None]
+    several = {a.resume.from_ for a in resumed for b in resumed
+               if a.resume and b.resume and a is not b and a.resume.from_ == b.resume.from_
+               and not recovers(plan, a, b) and not recovers(plan, b, a)}
+    return {call for other in seen.in_mode(run.mode) if other.phase in several
+            for _, call in calls_made(lineage(plan, seen, other))}
+
+
+def _cut_by_plan(plan: Plan, run: PhaseRun) -> set[str]:
+    """Calls whose output the callback lets through of the session's history, and them not."""
+    spec = plan.run.session_input
+    read = [event for event in run.of("session_read") if event["op"] == "get"]
+    if spec is None or not read:
+        return set()
+    let: dict[str, set[str]] = {"function_call": set(), "function_call_output": set()}
+    for item in kept(spec, list(read[0]["items"])):
+        if item.get("type") in let:
+            let[str(item["type"])].add(str(item.get("call_id")))
+    return let["function_call_output"] - let["function_call"]
 
 
 def _without_sequel(items: Iterable[Item]) -> Iterator[str]:

@@ -1,10 +1,9 @@
 """What stands in the conversation as the output of a call is what its tool gave.
 
-"ToolCallOutputItem indicates that a tool was called. The raw item is the tool response. You can
-also access the tool output from the item."
-(https://openai.github.io/openai-agents-python/results/#new-items) Where a guardrail of the tool
-rejects, "message: Message to send to the model instead of the tool result"
-(agents.tool_guardrails, https://openai.github.io/openai-agents-python/ref/tool_guardrails/).
+"ToolCallItem and ToolCallOutputItem for tool calls and their results"
+(https://openai.github.io/openai-agents-python/results/#new-items). Where a guardrail of the tool
+rejects, "message: Message to send to the model instead of the tool result" (agents.tool_guardrails,
+https://openai.github.io/openai-agents-python/ref/tool_guardrails/).
 
 Read in the inputs of the models and in the new items. A call that more than one guardrail rejected
 is not judged, nor one whose id the conversation uses again, nor what an agent tool gives as an
@@ -17,7 +16,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import Call, plain_calls, rejected, told
-from agentrunproof.contracts.reading import lineage
+from agentrunproof.contracts.reading import is_covered, lineage
 from agentrunproof.plan.items import block_text
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -50,7 +49,7 @@ def _gives_an_object(plan: Plan, call: Call) -> bool:
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
     for run, call, code, due in _due(plan, seen):
         for text in told(run, call):
-            if text != block_text(due):
+            if text != block_text(due) and (is_covered(due) or not is_covered(text)):
                 yield Violation(code, run.where, f"the output of {call.id} stands there as "
                                 f"{text!r}, due is {due!r}")
 

@@ -1,7 +1,7 @@
 """A tripwire is told by the exception of its kind, and such an exception tells of a tripwire.
 
-"InputGuardrailTripwireTriggered, OutputGuardrailTripwireTriggered: This exception is raised when
-the conditions of an input guardrail or output guardrail are met, respectively."
+"InputGuardrailTripwireTriggered is raised when an input guardrail's conditions are met, and
+OutputGuardrailTripwireTriggered is raised when an output guardrail's conditions are met."
 (https://openai.github.io/openai-agents-python/running_agents/#exceptions)
 "ToolInputGuardrailTripwireTriggered: Exception raised when a tool input guardrail tripwire is
 triggered"; "ToolOutputGuardrailTripwireTriggered: Exception raised when a tool output guardrail
@@ -71,7 +71,7 @@ def _otherwise_failed(plan: Plan, run: PhaseRun, error: str) -> bool:
     unfit = filters is not None and filters.malformed and error == "UserError"
     return (unfit or (error == "ModelBehaviorError" and _answered_before(run))
             or error in ("HookFailure", "HandoffFailure", "FilterFailure", "CancelledError")
-            or bool(run.of("model_failed", "tool_failed", "tool_cancelled"))
+            or bool(run.of("model_failed", "tool_failed", "tool_cancelled", "session_failed"))
             or any(check["error"] for check in run.of("guardrail_checked")))
 
 

@@ -6,7 +6,8 @@ continues where it left off" (https://openai.github.io/openai-agents-python/huma
 a state that was stored goes on as one that was not. Issues where a later turn saw something else:
 openai-agents-python#4140, #4320.
 
-Input that was staged on a state may come in with the resumed run (`staged_input`).
+Input that was staged on a state may come in with the resumed run, or with one that goes on from
+there (`staged_input`).
 
 Judged from one model call to the next of the same agent in the same run, pauses between them
 included. In which order the outputs of one answer stand is not said; what a handoff brings its
@@ -58,7 +59,8 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
                    if item.get("type") == "function_call_output"
                    and item.get("call_id") in called]
         lost = Counter(stood) - Counter(given)
-        added = Counter(given) - Counter(stood) - Counter(results) - Counter(essences(staged(run)))
+        come_in = [item for other in lineage(plan, seen, run) for item in staged(other)]
+        added = Counter(given) - Counter(stood) - Counter(results) - Counter(essences(come_in))
         if lost:
             yield Violation("TURN_ITEM_LOST", run.where, f"{after.agent} is no longer given "
                             f"{words(said[0] for said in lost)}")

@@ -12,9 +12,9 @@ to handle. This could be a ModelBehaviorError if the model produced invalid JSON
 openai-agents-python#3166)
 
 A call is malformed if its arguments are not JSON, or JSON but no object; what else a tool cannot
-take is the validator's matter. Calls in nested runs are not judged, nor those that wait for a
-decision or were rejected. Where a guardrail of the tool rejects, its message is told
-(`tool_output`).
+take is the validator's matter. A formatter of the run may word what is told. Calls in nested runs
+are not judged, nor those that wait for a decision or were rejected. Where a guardrail of the tool
+rejects, its message is told (`tool_output`).
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ def _told(plan: Plan, run: PhaseRun, call: Call, text: str | None) -> Found:
         yield Violation("MALFORMED_UNTOLD", run.where, f"the arguments of call {call.id} are "
                         f"{call.arguments!r}, and nothing is told of it")
     for found in said:
+        if found == plan.run.tool_error_text:
+            continue
         if found != text if text is not None else not speaks_of_error(found):
             yield Violation("MALFORMED_UNTOLD", run.where, f"the arguments of call {call.id} are "
                             f"{call.arguments!r}, told is {found!r}")

@@ -1,12 +1,12 @@
 """The usage of a run is the sum of the usage of its responses.
 
-"Usage is aggregated across all model calls during the run (including tool calls and handoffs)":
-"requests: number of LLM API calls made", "input_tokens: total input tokens sent",
-"output_tokens: total output tokens received", "total_tokens: input + output".
-(https://openai.github.io/openai-agents-python/usage/) "Each call to add() automatically creates
-an entry in request_usage_entries if the added usage represents a new request (i.e., has non-zero
-tokens)." (agents.usage.Usage) A resumed run goes on counting from its state, nested agent runs
-count into the outer one.
+"Usage is aggregated across all model calls during the run, including model calls that produce tool
+calls or handoffs": "requests: number of LLM API calls made", "input_tokens: total input tokens
+sent", "output_tokens: total output tokens received", "total_tokens: input + output".
+(https://openai.github.io/openai-agents-python/usage/) "Each call to add() automatically creates an
+entry in this list if the added usage represents a new request (i.e., has non-zero tokens)."
+(agents.usage.Usage.request_usage_entries) A resumed run goes on counting from its state, nested
+agent runs count into the outer one.
 
 States of one paused result have each an account of their own (openai-agents-python#4479). Where
 several are resumed, a run is judged if it asks a model; one that pauses again at once is not. A

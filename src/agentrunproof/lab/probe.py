@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -64,9 +64,19 @@ class Outcome:
         return self.certificate.verdict if self.certificate is not None else "ERROR"
 
 
+def ahead() -> AbstractContextManager[Sequence[process.Worker]]:
+    """Start the workers that many plans will have, while those are still being read.
+
+    They import the SDK that is installed, which takes longer than anything else before the first
+    run. They end with the context.
+    """
+    return process.started(environments.current().python, _workers(MANY))
+
+
 def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
           say: environments.Say | None = None,
-          progress: Callable[[str, str], None] | None = None) -> Iterator[Outcome]:
+          progress: Callable[[str, str], None] | None = None,
+          workers: Sequence[process.Worker] = ()) -> Iterator[Outcome]:
     """Run plans and yield an outcome for each, in order, as it is there.
 
     Args:
@@ -74,6 +84,7 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         options: how to run them.
         say: told in a line about work that takes long.
         progress: told the scenario id and ``mode/phase`` of each finished run.
+        workers: those that `ahead` has started, for the SDK that is installed.
 
     Raises:
         PlanError: a plan names foreign Python that `options` do not allow, or claims to be a
@@ -89,22 +100,28 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         environment = environments.current()
     else:
         environment = environments.isolated(options.sdk, options.python, say, options.pins)
-    workers = 2 if len(plans) >= MANY and (os.cpu_count() or 1) > 1 else 1
-    yield from probe_in(environment, plans, options, progress=progress, workers=workers)
+    with ExitStack() as stack:
+        kept = workers or stack.enter_context(
+            process.started(environment.python, _workers(len(plans))))
+        yield from probe_in(environment, plans, options, progress=progress, workers=kept)
+
+
+def _workers(plans: int) -> int:
+    return 2 if plans >= MANY and (os.cpu_count() or 1) > 1 else 1
 
 
 def probe_in(environment: environments.Environment, plans: Mapping[str, Plan], options: Options,
-             *, progress: Callable[[str, str], None] | None = None, workers: int = 1,
-             worker: process.Worker | None = None) -> Generator[Outcome, None, None]:
+             *, progress: Callable[[str, str], None] | None = None,
+             workers: Sequence[process.Worker] = ()) -> Generator[Outcome, None, None]:
     """The same in an environment that is there; what `options` say of one is not looked at.
 
-    `workers` processes share the plans, or a `worker` of that environment is kept for more.
+    `workers` of that environment share the plans and are kept for more, or a new one runs them.
     """
     refuse(plans, options.allow_python)
     request = process.Request(plans, options.deadline, options.path)
-    with closing(process.run_plans(environment.python, request, workers=workers,
-                                   progress=progress)
-                 if worker is None else worker.run(request, progress)) as reports:
+    with ExitStack() as stack:
+        kept = workers or stack.enter_context(process.started(environment.python, 1))
+        reports = stack.enter_context(closing(process.share_out(kept, request, progress)))
         done: dict[str, Outcome] = {}
         order = iter(plans)
         due = next(order, None)

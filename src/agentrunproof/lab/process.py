@@ -16,7 +16,7 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -98,34 +98,45 @@ class Report:
         return gathered([*(("", run) for run in self.runs), *self.varied], self.missing)
 
 
-def run_plans(python: Path, request: Request, *, workers: int = 1, worker: Path | None = None,
-              grace: float = GRACE,
-              progress: Callable[[str, str], None] | None = None) -> Generator[Report, None, None]:
-    """Run the plans in child processes of `python` and yield one report for each.
+@contextmanager
+def started(python: Path, count: int, *, worker: Path | None = None, grace: float = GRACE
+            ) -> Iterator[list[Worker]]:
+    """Worker processes that are starting, and end with the context.
+
+    Args:
+        python: the interpreter whose environment has the SDK.
+        count: how many.
+        worker: another worker script than ours.
+        grace: seconds of silence beyond the deadline after which one is killed.
+    """
+    with ExitStack() as stack:
+        kept = [stack.enter_context(closing(Worker(python, worker=worker, grace=grace)))
+                for _ in range(count)]
+        for one in kept:
+            one.start()
+        yield kept
+
+
+def share_out(workers: Sequence[Worker], request: Request,
+              progress: Callable[[str, str], None] | None = None
+              ) -> Generator[Report, None, None]:
+    """Run the plans in these processes and yield one report for each.
 
     Reports come in the order of the plans, of several workers as they are there.
 
     Args:
-        python: the interpreter whose environment has the SDK.
+        workers: who shares the plans; the reports are the same.
         request: the plans and how to run them.
-        workers: how many processes share the plans; the reports are the same.
-        worker: another worker script than ours.
-        grace: seconds of silence beyond the deadline after which a worker is killed.
         progress: told the scenario id and ``mode/phase`` of each finished run.
     """
-    with ExitStack() as stack:
-        kept = [stack.enter_context(closing(Worker(python, worker=worker, grace=grace)))
-                for _ in range(workers)]
-        for one in kept:
-            one.start()
-        shares = _shares(request, workers)
-        streams = [one.run(request, progress, ids)
-                   for one, ids in zip(kept, shares, strict=True)]
-        left = [len(ids) for ids in shares]
-        for _ in request.plans:
-            at = max(range(workers), key=lambda n: (left[n] > 0, kept[n].ready, left[n]))
-            left[at] -= 1
-            yield next(streams[at])
+    shares = _shares(request, len(workers))
+    streams = [one.run(request, progress, ids)
+               for one, ids in zip(workers, shares, strict=True)]
+    left = [len(ids) for ids in shares]
+    for _ in request.plans:
+        at = max(range(len(workers)), key=lambda n: (left[n] > 0, workers[n].ready, left[n]))
+        left[at] -= 1
+        yield next(streams[at])
 
 
 def _shares(request: Request, workers: int) -> list[list[str]]:
@@ -166,7 +177,7 @@ class Worker:
 
     def run(self, request: Request, progress: Callable[[str, str], None] | None = None,
             ids: Sequence[str] | None = None) -> Generator[Report, None, None]:
-        """Begin at once, and yield one report for each plan, in order; see `run_plans`.
+        """Begin at once, and yield one report for each plan, in order; see `share_out`.
 
         Args:
             request: the plans and how to run them.

@@ -2,8 +2,8 @@
 
 `vary` rewrites a plan once for each relation of `plan.relations`, or says why the relation does
 not hold for that plan. It is pure, so whoever reads a record derives the variants again. A
-variant has one mode, that of the run it is compared with, but for ``sync``. All variants take as
-long as the plan itself, so a plan of several phases has one for sync, hooks and tracing together.
+variant has one mode, that of the run it is compared with, but for ``sync``. Each takes as long as
+the plan itself, so sync, hooks and tracing share one wherever the plan has hooks to leave out.
 
 Where nothing promises that the runs are alike, there is no variant: what the scheduler may choose
 (cancelled streams), what foreign Python may remember of an earlier run, hooks that take part in
@@ -33,7 +33,6 @@ from agentrunproof.plan.model import (
 )
 from agentrunproof.plan.relations import RELATIONS
 
-_WAYS: tuple[Via, ...] = ("memory", "string")  # a text is the JSON, and read as that
 _GATES = ("after", "opens", "opens_done", "enabled_until")
 
 
@@ -127,7 +126,7 @@ Named = Iterator[tuple[str, Plan]]
 def _sync(plan: Plan) -> Named:
     varied = _synchronous(plan)
     if _in_one(plan):
-        raise _NoVariant("of several phases the run without hooks is the synchronous one, too")
+        raise _NoVariant("the run without hooks is the synchronous one, too")
     yield "sync", varied
 
 
@@ -143,17 +142,17 @@ def _hooks(plan: Plan) -> Named:
 def _tracing(plan: Plan) -> Named:
     varied = _in_base_mode(_untraced(plan))
     if _in_one(plan):
-        raise _NoVariant("of several phases the run without hooks is not traced either")
+        raise _NoVariant("the run without hooks is not traced either")
     yield "tracing", varied
 
 
 def _in_one(plan: Plan) -> bool:
-    """Whether three relations share a variant: each takes as long as the plan has phases."""
+    """Whether the three relations share a variant, for each would cost as much as a run."""
     try:
         _without_hooks(plan)
     except _NoVariant:
         return False
-    return len(plan.phases) > 1 and "hooks" not in plan.relations
+    return "hooks" not in plan.relations
 
 
 def _synchronous(plan: Plan) -> Plan:
@@ -188,12 +187,20 @@ def _state(plan: Plan) -> Named:
     if len(set(resumed)) < len(resumed):
         raise _NoVariant("a state that is run twice is another one in memory than when stored")
     base = _in_base_mode(plan)
-    for via in _WAYS:
+    for via in _ways(plan):
         varied = replace(base, phases=tuple(
             phase if phase.resume is None else replace(
                 phase, resume=replace(phase.resume, via=via)) for phase in plan.phases))
         if varied != base:
             yield f"state-{via}", varied
+
+
+def _ways(plan: Plan) -> tuple[Via, ...]:
+    """The ways that tell something: a text is the JSON and read as that, but by a process that
+    knows nothing of the runs of agent tools."""
+    taken = {phase.resume.via for phase in plan.phases if phase.resume is not None}
+    runs_agents = any(tool.agent is not None for tool in plan.tools.values())
+    return ("memory", "string") if "memory" in taken or runs_agents else ("memory",)
 
 
 def _approval(plan: Plan) -> Named:
@@ -214,7 +221,12 @@ def _approval(plan: Plan) -> Named:
     chains = [chain(plan, phase) for phase in plan.phases if phase.resume is None]
     if any(part.expect.outcome == "raised" for parts in chains for part in parts[1:]):
         raise _NoVariant("a turn that fails leaves more behind where the run has paused in it")
+    if any(phase.expect.outcome == "raised" and _asks_approval(plan, phase)
+           for phase in plan.phases):
+        raise _NoVariant("a run that fails before it pauses has not run what was to wait")
     begins = {part.id: parts[0].id for parts in chains for part in parts}
+    if plan.session is not None and len(begins) < len(plan.phases):
+        raise _NoVariant("a run that has no part in it writes to the session")
     yield "approval", replace(
         _in_base_mode(plan),
         phases=tuple(_following(_fused(plan, parts), begins) for parts in chains),
@@ -288,6 +300,13 @@ def _named(plan: Plan, phase: Phase, agent: str, n: int) -> ModelStep:
 
 def _with_id(item: Item, place: str) -> Item:
     return replace(item, id=item.id or place) if item.kind in MODEL_ITEM_KINDS else item
+
+
+def _asks_approval(plan: Plan, phase: Phase) -> bool:
+    """Whether a model calls a tool in the phase that needs approval."""
+    return any(item.call in plan.tools and plan.tools[item.call].needs_approval
+               for steps in phase.script.values() for step in steps for item in step.output
+               if item.call is not None)
 
 
 def _following(phase: Phase, begins: dict[str, str]) -> Phase:

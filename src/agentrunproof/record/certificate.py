@@ -137,8 +137,8 @@ def to_bytes(certificate: Certificate) -> bytes:
 
 
 def file_bytes(value: dict[str, Any]) -> bytes:
-    """The same, from the certificate's JSON table."""
-    return canonical.dumps(value) + b"\n"
+    """The same, from the JSON table that `to_json` gave."""
+    return canonical.rewrite(value) + b"\n"  # naming it has checked it
 
 
 def read_envelope(value: Any) -> Envelope:

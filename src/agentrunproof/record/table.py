@@ -64,11 +64,13 @@ def store(seen: Observation) -> Parts:
 
 def store_event(event: Event, number: Callable[[Item], int]) -> Stored:
     """One event in stored form; `number` gives the table's number for an item."""
-    stored: Stored = {"kind": event["kind"]}
-    for field in FIELDS[event["kind"]]:
+    kind = event["kind"]
+    stored: Stored = {"kind": kind}
+    for field, replace in _replacers(kind):
         value = event[field.name]
         if field.required or not _at_default(value, field):
-            stored[field.name] = _replacer(field.annotation)(_plain(value), number)
+            value = _plain(value)
+            stored[field.name] = value if replace is _unchanged else replace(value, number)
     return stored
 
 
@@ -256,10 +258,16 @@ def _replacer(annotation: Any) -> _Replacer:
 
 
 @cache
+def _replacers(kind: str) -> tuple[tuple[Field, _Replacer], ...]:
+    """The fields of a kind of event, each with what replaces the items in it."""
+    return tuple((field, _replacer(field.annotation)) for field in FIELDS[kind])
+
+
+@cache
 def _holders(kind: str) -> tuple[tuple[str, _Replacer], ...]:
     """The fields of a kind of event that hold items, each with what replaces them."""
-    found = ((field.name, _replacer(field.annotation)) for field in FIELDS[kind])
-    return tuple((name, replace) for name, replace in found if replace is not _unchanged)
+    return tuple((field.name, replace) for field, replace in _replacers(kind)
+                 if replace is not _unchanged)
 
 
 def _unchanged(value: Any, by: Callable[[Any], Any]) -> Any:
@@ -268,9 +276,9 @@ def _unchanged(value: Any, by: Callable[[Any], Any]) -> Any:
 
 def _at_default(value: Any, field: Field) -> bool:
     """Whether `value` is the field's default; an empty list is an empty tuple."""
-    if isinstance(value, list | tuple):
-        return isinstance(field.default, tuple) and list(value) == list(field.default)
-    return type(value) is type(field.default) and bool(value == field.default)
+    if type(value) is not list and type(value) is not tuple:
+        return type(value) is type(field.default) and bool(value == field.default)
+    return type(field.default) is tuple and tuple(value) == field.default
 
 
 def _marked(annotation: Any, mark: type) -> bool:
@@ -280,6 +288,8 @@ def _marked(annotation: Any, mark: type) -> bool:
 
 def _plain(value: Any) -> Any:
     """`value` with lists for tuples, as parsed JSON has them."""
+    if type(value) is str:  # most are
+        return value
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):

@@ -34,7 +34,7 @@ is narrower than its promise where its [section](contracts.md) says so.
 
 The list was made by reading, and is not complete: other sentences promise something too, and
 [whole parts](#not-looked-at) were left out. What the documentation says in two places is counted in
-both. `python scripts/check_promises.py DOCS` holds each quote against the documentation in the
+both. `python scripts/check_promises.py SDIST` holds each quote against the documentation in the
 source distribution of the SDK.
 
 ## By page

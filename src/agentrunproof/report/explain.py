@@ -1,4 +1,4 @@
-"""The page that explains a scenario: its promise, why it matters, its phases in words."""
+"""Pages that explain: a scenario with its phases in words, a certificate's checks, a contract."""
 
 from __future__ import annotations
 
@@ -48,6 +48,20 @@ def verdict_lines(certificate: Certificate) -> list[str]:
                 lines += wrap(f"{check.code}: {contract.codes[check.code]}", "    ")
         if check.detail:
             lines += wrap(f"seen in {check.where or 'the run'}: {check.detail}", "    ")
+    return lines
+
+
+def contract_lines(name: str) -> list[str]:
+    """The contract of that name, or those that have a code of that name; nothing if none has."""
+    lines: list[str] = []
+    for contract in registry.CONTRACTS:
+        codes = {code: meaning for code, meaning in contract.codes.items()
+                 if name in (contract.name, code)}
+        if codes:
+            lines += [""] * bool(lines) + [contract.name, *wrap(contract.promise, "  ")]
+            lines += ["", "documentation", f"  {contract.source}", "", "codes"]
+            for code, meaning in codes.items():
+                lines += [f"  {code}", *wrap(meaning, "    ")]
     return lines
 
 

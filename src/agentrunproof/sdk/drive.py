@@ -25,6 +25,7 @@ from agentrunproof.sdk.state import NotPaused, SavedState, call_id, decide, stag
 _RESULT_LISTS = ("input_guardrail_results", "output_guardrail_results",
                  "tool_input_guardrail_results", "tool_output_guardrail_results")
 _SETTLE = 12  # loop turns a finished run gets to end what it has started
+_IDLE = 2  # so many without a task are enough: one may run the callback that starts another
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class _ModeDriver:
             saved = self._states.get((phase.resume.from_, phase.resume.branch))
             if saved is None:
                 raise NotPaused(f"phase {phase.resume.from_} left no paused state")
-            if self._variant and saved.via == "string":
+            if self._variant.startswith("state-") and saved.via == "string":
                 compat.forget_agent_tool_runs()  # as a process does that only has the text
             state = await saved.restore(agent, self._recorder)
             for decision in phase.resume.decisions:
@@ -221,8 +222,12 @@ class _ModeDriver:
 
     def _settle(self) -> None:
         """Give the run's own tasks a few turns of the loop; what then still lives has leaked."""
+        idle = 0
         for _ in range(_SETTLE):
             self._turn()
+            idle = 0 if self._live_tasks() else idle + 1
+            if idle == _IDLE:
+                return
         leaked = [task for task in self._live_tasks() if task is not self._own]
         for name in sorted(_task_name(task) for task in leaked):
             self._recorder.add("task_leaked", name=name)

@@ -59,6 +59,8 @@ class _JumpingSelector(selectors.DefaultSelector):
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> Any:
+        if timeout == 0 and len(self.get_map()) == 1:
+            return []  # the loop has work, and only its own wake-up could be read, as well later
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
             return ready

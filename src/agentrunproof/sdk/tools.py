@@ -163,6 +163,8 @@ class Toolbox:
         elif tool.failure == "text":
             options["failure_error_function"] = lambda _ctx, _exc: tool.failure_text or ""
         made = agent.as_tool(name, tool.description or f"Asks {agent.name}.", **options)
+        if not tool.enabled:
+            made.is_enabled = False  # `as_tool` cannot be told in every release that can disable
         return self.recorded(made)
 
     def foreign(self, name: str, reference: str) -> Any:

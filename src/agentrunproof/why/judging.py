@@ -74,7 +74,7 @@ class Bench:
         def loop() -> None:
             try:
                 with closing(probe.probe_in(self.environment, plans, self._options,
-                                            worker=self._worker)) as outcomes:
+                                            workers=[self._worker])) as outcomes:
                     for outcome in outcomes:
                         done.put(outcome)
                         if self._over.is_set():

@@ -60,6 +60,8 @@ async def runs_of_one_agent() -> dict[str, list[str]]:
 
     Both have a context, hooks and a session of their own, and call a tool of one id.
     """
+    kit.need(Runner.run, "session")
+
     @function_tool
     async def look(ctx: RunContextWrapper[Any]) -> str:
         await asyncio.sleep(0.1)
@@ -80,6 +82,7 @@ async def decisions_on_runs_at_once() -> list[str]:
 
     Both wait for a call of the same id; one is approved, the other rejected.
     """
+    kit.need(function_tool, "needs_approval")
     paid: list[str] = []
 
     @function_tool(needs_approval=True)
@@ -101,6 +104,8 @@ async def decisions_on_runs_at_once() -> list[str]:
 
 async def runs_in_one_session() -> dict[str, Any]:
     """What a session holds after two runs in it at once: calls, outputs, and the inputs, sorted."""
+    kit.need(Runner.run, "session")
+
     @function_tool
     async def look() -> str:
         await asyncio.sleep(0.1)

@@ -180,6 +180,7 @@ async def failing(raises: bool = False) -> dict[str, Any]:
 
 async def same_name_on_two_servers() -> dict[str, Any]:
     """Whose tool is called where two servers have one of the same name, told apart by prefix."""
+    kit.need(Agent, "mcp_config")
     servers = [_Server(name=name) for name in ("first", "second")]
     model = kit.model(kit.says("done"))
     config: Any = {"include_server_in_tool_names": True}

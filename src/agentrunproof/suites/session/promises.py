@@ -40,8 +40,8 @@ def _expected(text: str, source: str = "") -> Promise:
 
 
 PROTOCOL = _documented(
-    "You can implement your own session memory by creating a class that follows the Session "
-    "protocol", _GUIDE)
+    "You can implement your own session memory by creating a class that structurally follows the "
+    "Session protocol.", _GUIDE)
 LATEST_N = _documented(
     "When specified, returns the latest N items in chronological order.",
     "agents.memory.session.Session.get_items")
@@ -58,7 +58,8 @@ HISTORY = _documented(
     "Retrieve the conversation history for this session.",
     "agents.memory.session.Session.get_items")
 SAME_STORE = _documented(
-    "another session instance that points at the same backing store", _GUIDE)
+    "another instance configured with the same session ID and the same underlying storage backend",
+    _GUIDE)
 SEPARATE = _documented("Different sessions maintain separate conversation histories", _GUIDE)
 RUN_READS = _documented(
     "The runner automatically retrieves the conversation history for the session and prepends it "
@@ -68,7 +69,8 @@ RUN_STORES = _documented(
     "are automatically stored in the session.", _GUIDE)
 RUN_LIMIT = _documented("retrieve only the most recent N items", _GUIDE)
 RUN_OVERRIDES = _documented(
-    "RunConfig.session_settings overrides any non-None values for that run.", _GUIDE)
+    "each non-None value in RunConfig.session_settings overrides the corresponding default for "
+    "that run", _GUIDE)
 COMPACTED = _documented(
     "It wraps an underlying session and can automatically compact after each turn based on "
     "should_trigger_compaction.", _GUIDE)

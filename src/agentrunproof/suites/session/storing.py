@@ -255,6 +255,8 @@ async def got_not_shared(world: World) -> None:
 @case(promises.KEPT_OR_REFUSED)
 async def other_values(world: World) -> None:
     """A value that JSON cannot carry is refused or kept, never turned into text."""
+    plain = await world.open("b")
+    await plain.add_items([said("x")])  # whoever refuses all items refuses these for nothing
     session = await world.open()
     for value in _OTHER_VALUES:
         item = said("x") | {"extra": value}

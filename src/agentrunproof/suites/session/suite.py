@@ -86,12 +86,14 @@ def run(backend: Backend, cases: Sequence[Case] = (), deadline: float = DEADLINE
 def _try(backend: Backend) -> None:
     async def make() -> None:
         world = World(backend)
-        await world.open()
+        made = await world.open()
         await world.end()
+        if made is None:
+            raise TypeError("the function gives None")
 
     try:
         asyncio.run(make())
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # SystemExit comes through asyncio.run as it is
         raise SuiteError("SESSION_NOT_MADE", f"no session can be made: {_told(error)}",
                          "the function takes a session id and gives a session") from error
 
@@ -127,7 +129,7 @@ def _judged(backend: Backend, one: Case, deadline: float) -> Result:
     return Result(one, "PASS", "OK")
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     told = said(error)
     return f"{type(error).__name__}: {told}" if told else type(error).__name__
 
@@ -135,13 +137,21 @@ def _told(error: Exception) -> str:
 async def _within(backend: Backend, one: Case, deadline: float) -> None:
     """Run a case, end its sessions, and wait for neither longer than allowed."""
     world = World(backend)
-    task = asyncio.ensure_future(one.body(world))
+    task = asyncio.ensure_future(_body(one, world))
     await asyncio.wait({task}, timeout=deadline)
     if not task.done():
         task.cancel()
         raise Broken("HANGS", f"nothing came of it in {deadline:g} seconds")
     await asyncio.wait({asyncio.ensure_future(_end(world))}, timeout=deadline)
     await task
+
+
+async def _body(one: Case, world: World) -> None:
+    """Run a case; a session that ends the program, which would end our loop, fails it."""
+    try:
+        await one.body(world)
+    except SystemExit as leaves:
+        raise Broken("RAISED", _told(leaves)) from leaves
 
 
 async def _end(world: World) -> None:
