@@ -483,6 +483,14 @@ id = "only"
 input = "Go."
 expect = { outcome = "raised" }
 """),
+    ("a model fails in the default words", "failure_raised", """
+[agents.clerk]
+[[phases]]
+id = "only"
+input = "Go."
+script = [{ error = { type = "ValueError" } }]
+expect = { outcome = "raised" }
+"""),
     ("a final output has a type", "final_output", """
 [agents.clerk]
 output_type = "sum"

@@ -5,14 +5,18 @@ They run on the installed SDK. What they hold is what is not promised, so newer 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from agentrunproof import checker
 from agentrunproof.contracts.registry import judge
 from agentrunproof.plan.loader import load_text
 from agentrunproof.record import certificate as records
-from agentrunproof.record import private
+from agentrunproof.record import private, sdk_releases
 from tests.contracts.sound_plans import PRIVATE_PLANS, SOUND_PLANS
 from tests.driven import observe
+from tests.plans import PRODUCER
 
 pytestmark = pytest.mark.sdk
 
@@ -37,3 +41,7 @@ def test_nothing_is_told_of_the_private_record_of_a_sound_plan(check: str, text:
     results = judge(*covered)
     assert check in [result.check for result in results]
     assert [(result.check, result.code) for result in results if result.verdict != "PASS"] == []
+    sdk = records.Sdk(version="0.24.0", files=sdk_releases.known()["0.24.0"])
+    made = records.build("a-plan", *covered, replace(PRODUCER, sdk=sdk), results, "PASS",
+                         "private")
+    assert checker.check(records.to_bytes(made)).code == "OK"

@@ -18,7 +18,7 @@ from agents import (
     handoff,
     set_tracing_disabled,
 )
-from agents.extensions import handoff_filters
+from agents.extensions.handoff_filters import remove_all_tools
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -89,7 +89,7 @@ def pay() -> str:
 async def stored_and_taken_up():
     cashier_model = ScriptedModel([call("pay", "three")], [say("Paid.")])
     cashier = Agent(name="cashier", model=cashier_model, tools=[pay])
-    over = handoff(cashier, input_filter=handoff_filters.remove_all_tools)
+    over = handoff(cashier, input_filter=remove_all_tools)
     model = ScriptedModel([call("look", "one"), call("transfer_to_cashier", "two")])
     clerk = Agent(name="clerk", model=model, tools=[look], handoffs=[over])
     paused = await Runner.run(clerk, "Have it paid.")

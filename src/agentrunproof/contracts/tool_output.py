@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import Call, plain_calls, rejected, told
-from agentrunproof.contracts.reading import is_covered, lineage
+from agentrunproof.contracts.reading import lineage
 from agentrunproof.plan.items import block_text
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -49,7 +49,7 @@ def _gives_an_object(plan: Plan, call: Call) -> bool:
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:
     for run, call, code, due in _due(plan, seen):
         for text in told(run, call):
-            if text != block_text(due) and (is_covered(due) or not is_covered(text)):
+            if text != block_text(due):
                 yield Violation(code, run.where, f"the output of {call.id} stands there as "
                                 f"{text!r}, due is {due!r}")
 

@@ -30,7 +30,7 @@ from typing import Any
 
 from agentrunproof import canonical
 from agentrunproof.plan.items import block_text, template_fields
-from agentrunproof.plan.model import Plan, is_own_code
+from agentrunproof.plan.model import HookError, ModelError, Plan, ToolGuardrail, is_own_code
 from agentrunproof.record import table
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -143,6 +143,7 @@ class _Cover:
 
     def plan(self, plan: dict[str, Any]) -> dict[str, Any]:
         plan = json.loads(json.dumps(plan))  # a copy of our own to write in
+        _say_defaults(plan)
         for agent in plan.get("agents", {}).values():
             _apply(agent, ("instructions",), self._instructions)
         for path, names in _PLAN_TEXTS.items():
@@ -241,6 +242,20 @@ class _Cover:
         for part in content:
             _apply(part, ("text", "refusal"), self.text)
         return content
+
+
+def _say_defaults(plan: dict[str, Any]) -> None:
+    """Write the texts that a plan leaves out at their defaults: a run tells them all the same."""
+    for guardrail in plan.get("tool_guardrails", {}).values():
+        guardrail.setdefault("message", ToolGuardrail.message)
+    hook_error = plan.get("run", {}).get("hook_error", {"cancel": True})
+    if not hook_error.get("cancel"):  # which has no message
+        hook_error.setdefault("message", HookError.message)
+    for phase in plan["phases"]:
+        for steps in phase.get("script", {}).values():
+            for step in steps:
+                if "error" in step:
+                    step["error"].setdefault("message", ModelError.message)
 
 
 def _parts(value: dict[str, Any], path: tuple[str, ...]) -> list[dict[str, Any]]:
