@@ -49,7 +49,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Plan], bool]]
         ran: list[Plan] = []
 
         def probe_in(environment: object, ready: Mapping[str, Plan], options: object,
-                     worker: object = None) -> Generator[Outcome, None, None]:
+                     workers: object = ()) -> Generator[Outcome, None, None]:
             for id, plan in ready.items():
                 ran.append(plan)
                 checks = (CheckResult("tool_linkage", "FAIL", "ORPHAN_OUTPUT", "run/only", "so")
