@@ -28,9 +28,11 @@ from tests.contracts.damage import (
     to_front,
     without,
 )
+from tests.contracts.failure_boundaries import FAILURE_BOUNDARY_MINIATURES
 from tests.contracts.flow_miniatures import FLOW
 from tests.contracts.function_worlds import FUNCTION_MINIATURES
 from tests.contracts.given_worlds import GIVEN
+from tests.contracts.linkage_boundaries import LINKAGE_BOUNDARY_MINIATURES
 from tests.contracts.linkage_worlds import LINKAGE_MINIATURES
 from tests.contracts.miniature import Miniature
 from tests.contracts.option_miniatures import OPTIONS
@@ -39,6 +41,7 @@ from tests.contracts.reading_worlds import READING_MINIATURES
 from tests.contracts.relation_boundaries import RELATION_BOUNDARY_MINIATURES
 from tests.contracts.run_miniatures import RUNS
 from tests.contracts.server_worlds import SERVERS
+from tests.contracts.turn_boundaries import TURN_BOUNDARY_MINIATURES
 from tests.contracts.variations import RELATED
 from tests.contracts.worlds import QUIET, World
 
@@ -366,9 +369,12 @@ MINIATURES: tuple[Miniature, ...] = (
     *FLOW,
     *BOUNDARY_MINIATURES,
     *CALL_BOUNDARY_MINIATURES,
+    *FAILURE_BOUNDARY_MINIATURES,
+    *LINKAGE_BOUNDARY_MINIATURES,
     *LINKAGE_MINIATURES,
     *READING_MINIATURES,
     *RELATION_BOUNDARY_MINIATURES,
+    *TURN_BOUNDARY_MINIATURES,
     *SERVERS,
     *OPTIONS,
 )

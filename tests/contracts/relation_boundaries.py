@@ -21,7 +21,7 @@ from tests.contracts.worlds import ADD, QUIET, World, hi, plan
 _WAITED = {"type": "tool_approval_item", "agent": "a", "item": call("pay", "c1")}
 
 
-def _but(world: Callable[[], World], *damages: Damage) -> Callable[[], World]:
+def but(world: Callable[[], World], *damages: Damage) -> Callable[[], World]:
     """A world in which something else may as well be."""
     def made() -> World:
         declared, seen = world()
@@ -80,24 +80,24 @@ def _calls_without_status(items: Sequence[Any]) -> tuple[Any, ...]:
 _FOR_TRACING = partial(watched, "tracing", worlds.tools)
 _FOR_HISTORY = partial(watched, "history", worlds.tools)
 _FOR_HOOKS = partial(watched, "hooks", worlds.tools)
-_WITHOUT_USAGE = _but(_FOR_HOOKS, in_variant("one", drop("usage")), in_variant(
+_WITHOUT_USAGE = but(_FOR_HOOKS, in_variant("one", drop("usage")), in_variant(
     "two", drop("usage")))
 
 RELATION_BOUNDARY_WORLDS: dict[str, Callable[[], World]] = {
-    "input list without the history": _but(
+    "input list without the history": but(
         _FOR_HISTORY, in_variant("one", change("result", history=less(0)))),
     "usage that no hook is shown": _WITHOUT_USAGE,
-    "messages told as texts": _but(
+    "messages told as texts": but(
         _FOR_TRACING, in_variant("two", change("model_called", input=_told_as_text)),
         in_variant("two", change("result", history=_told_as_text))),
     "unfit answer before a trip": partial(flow.tripped, "input", "ModelBehaviorError"),
     "call taken out by a filter": left_out,
-    "generation with a name": _but(lambda: flow.traced(a=2, b=1), on("one", lambda events: [
+    "generation with a name": but(lambda: flow.traced(a=2, b=1), on("one", lambda events: [
         event | {"name": "model"} if event.get("type") == "generation" else event
         for event in events])),
     # They are stored in the order in which they were run, not in that of the answer.
     "approved calls in a session": partial(approved, Session()),
-    "request for approval among the items": _but(
+    "request for approval among the items": but(
         approved, on("rest", change("result", new_items=more(_WAITED, 2)))),
 }
 

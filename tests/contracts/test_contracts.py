@@ -16,9 +16,11 @@ from tests.contracts.beside_worlds import BESIDE_WORLDS
 from tests.contracts.boundaries import BOUNDARY_WORLDS
 from tests.contracts.call_boundaries import CALL_BOUNDARY_WORLDS
 from tests.contracts.call_worlds import CALL_WORLDS
+from tests.contracts.failure_boundaries import FAILURE_BOUNDARY_WORLDS
 from tests.contracts.flow_worlds import FLOW_WORLDS
 from tests.contracts.function_worlds import FUNCTION_WORLDS
 from tests.contracts.given_worlds import GIVEN_WORLDS
+from tests.contracts.linkage_boundaries import LINKAGE_BOUNDARY_WORLDS
 from tests.contracts.linkage_worlds import LINKAGE_WORLDS
 from tests.contracts.miniature import Miniature
 from tests.contracts.miniatures import MINIATURES
@@ -27,12 +29,14 @@ from tests.contracts.reading_worlds import READING_WORLDS
 from tests.contracts.relation_boundaries import RELATION_BOUNDARY_WORLDS
 from tests.contracts.run_worlds import RUN_WORLDS
 from tests.contracts.server_worlds import SERVER_WORLDS
+from tests.contracts.turn_boundaries import TURN_BOUNDARY_WORLDS
 from tests.contracts.variations import WATCHED
 
 FAITHFUL: dict[str, Callable[[], worlds.World]] = (
     CALL_WORLDS | RUN_WORLDS | FLOW_WORLDS | FUNCTION_WORLDS | GIVEN_WORLDS | WATCHED
     | OPTION_WORLDS | BESIDE_WORLDS | BOUNDARY_WORLDS | CALL_BOUNDARY_WORLDS
-    | LINKAGE_WORLDS | READING_WORLDS | RELATION_BOUNDARY_WORLDS | SERVER_WORLDS) | {
+    | FAILURE_BOUNDARY_WORLDS | LINKAGE_BOUNDARY_WORLDS | LINKAGE_WORLDS | READING_WORLDS
+    | RELATION_BOUNDARY_WORLDS | SERVER_WORLDS | TURN_BOUNDARY_WORLDS) | {
     "tools": worlds.tools, "quiet": lambda: worlds.tools(run=worlds.QUIET),
     "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
     "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),

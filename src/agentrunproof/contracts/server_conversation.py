@@ -16,7 +16,7 @@ outermost run. A call that follows a failed one sends the same again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import (
@@ -64,7 +64,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
             results = [item for item in event["input"]
                        if item.get("type") == "function_call_output"
                        and item.get("call_id") in calls]
-            yield from _sent(run, event, [*results, *_come_in(plan, seen, run, event)], [])
+            yield from _sent(run, event, [*results, *_come_in(plan, seen, run, event)])
             unsent = sorted(calls - {str(item.get("call_id")) for item in results})
             if unsent:
                 yield Violation("NEW_ITEM_UNSENT", run.where, f"{event['agent']} is not sent the "
@@ -90,7 +90,8 @@ def _links(plan: Plan, run: PhaseRun, event: Event, last: Event | None) -> Found
                         f"{event[field]!r}, due is {due!r}")
 
 
-def _sent(run: PhaseRun, event: Event, new: list[Item], due: list[tuple[str, ...]]) -> Found:
+def _sent(run: PhaseRun, event: Event, new: list[Item],
+          due: Sequence[tuple[str, ...]] = ()) -> Found:
     """Nothing but what is new is sent, and all that is due."""
     given = Counter(essences(event["input"]))
     old = given - Counter(essences(new))

@@ -83,11 +83,13 @@ def _restored(run: PhaseRun, event: Event, saved: Event | None) -> Found:
                         f"{words(event['pending'])}, saved waiting for {words(saved['pending'])}")
 
 
-def _decided_before(plan: Plan, phase: Phase) -> set[str]:
-    """Calls that the phase decides, and one before it has on the very state that it runs again."""
-    return {decision.call for other in plan.phases if recovers(plan, phase, other)
-            for decision in (other.resume.decisions if other.resume is not None else ())} & {
-        decision.call for decision in (phase.resume.decisions if phase.resume is not None else ())}
+def _decided_before(plan: Plan, phase: Phase) -> bool:
+    """Whether one before it has decided a call of the phase, on the very state that it runs."""
+    assert phase.resume is not None
+    calls = {decision.call for decision in phase.resume.decisions}
+    return any(decision.call in calls for other in plan.phases
+               if other.resume is not None and recovers(plan, phase, other)
+               for decision in other.resume.decisions)
 
 
 def _resumed(plan: Plan, seen: Observation, phase: Phase, run: PhaseRun) -> Found:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import (
@@ -144,7 +145,7 @@ def _agents(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
     moves = [event for event in run.of("model_called", "handoff") if not event["parent"]]
     if moves and moves[-1]["kind"] == "handoff":
         taken.append(moves[-1]["to"])  # who took over when turns ran out was never asked
-    due.extend(agent for agent, before in zip(taken[1:], taken, strict=False) if agent != before)
+    due.extend(agent for before, agent in pairwise(taken) if agent != before)
     if announced != due and run.outcome != "raised":
         yield Violation("STREAM_AGENTS_DIFFER", run.where, f"the stream announced "
                         f"{words(announced)}, {words(due)} ran")

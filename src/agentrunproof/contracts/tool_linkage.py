@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.calls import calls_made
@@ -114,10 +115,9 @@ def _left_open(plan: Plan, seen: Observation, run: PhaseRun) -> set[str]:
 
 def _resumed_again(plan: Plan, seen: Observation, run: PhaseRun) -> set[str]:
     """Calls of a phase that paused and which several states go on from: each may answer them."""
-    resumed = [phase for phase in plan.phases if phase.resume is not None]
-    several = {a.resume.from_ for a in resumed for b in resumed
-               if a.resume and b.resume and a is not b and a.resume.from_ == b.resume.from_
-               and not recovers(plan, a, b) and not recovers(plan, b, a)}
+    several = {a.resume.from_ for a, b in combinations(plan.phases, 2)
+               if a.resume and b.resume and a.resume.from_ == b.resume.from_
+               and not recovers(plan, b, a)}
     return {call for other in seen.in_mode(run.mode) if other.phase in several
             for _, call in calls_made(lineage(plan, seen, other))}
 
@@ -125,14 +125,16 @@ def _resumed_again(plan: Plan, seen: Observation, run: PhaseRun) -> set[str]:
 def _cut_by_plan(plan: Plan, run: PhaseRun) -> set[str]:
     """Calls whose output the callback lets through of the session's history, and them not."""
     spec = plan.run.session_input
-    read = [event for event in run.of("session_read") if event["op"] == "get"]
+    read = [event["items"] for event in run.of("session_read") if event["op"] == "get"]
     if spec is None or not read:
         return set()
-    let: dict[str, set[str]] = {"function_call": set(), "function_call_output": set()}
-    for item in kept(spec, list(read[0]["items"])):
-        if item.get("type") in let:
-            let[str(item["type"])].add(str(item.get("call_id")))
-    return let["function_call_output"] - let["function_call"]
+    let = kept(spec, read[0])
+    return _ids(let, "function_call_output") - _ids(let, "function_call")
+
+
+def _ids(items: Iterable[Item], kind: str) -> set[str]:
+    """Ids of the calls that items of a type belong to."""
+    return {str(item.get("call_id")) for item in items if item.get("type") == kind}
 
 
 def _without_sequel(items: Iterable[Item]) -> Iterator[str]:
@@ -199,11 +201,8 @@ def _fed_in(plan: Plan) -> list[Item]:
 
 
 def _unpaired_by_plan(plan: Plan) -> set[str]:
-    calls: dict[str, set[str]] = {"function_call": set(), "function_call_output": set()}
-    for item in _fed_in(plan):
-        if item.get("type") in calls:
-            calls[str(item["type"])].add(str(item.get("call_id")))
-    return calls["function_call"] ^ calls["function_call_output"]
+    fed = _fed_in(plan)
+    return _ids(fed, "function_call") ^ _ids(fed, "function_call_output")
 
 
 def _repeated_by_plan(plan: Plan) -> set[str]:

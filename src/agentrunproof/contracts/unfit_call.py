@@ -96,9 +96,8 @@ def _told(plan: Plan, run: PhaseRun, call: Call, text: str | None) -> Found:
         yield Violation("MALFORMED_UNTOLD", run.where, f"the arguments of call {call.id} are "
                         f"{call.arguments!r}, and nothing is told of it")
     for found in said:
-        if found == plan.run.tool_error_text:
-            continue
-        if found != text if text is not None else not speaks_of_error(found):
+        other = found != text if text is not None else not speaks_of_error(found)
+        if other and found != plan.run.tool_error_text:
             yield Violation("MALFORMED_UNTOLD", run.where, f"the arguments of call {call.id} are "
                             f"{call.arguments!r}, told is {found!r}")
 
