@@ -104,6 +104,11 @@ def test_foreign_python_needs_permission(folder: Path) -> None:
     assert "would run python:tools_from_elsewhere:shouts" in done.stderr
 
 
+def _heed_interrupts() -> None:
+    """Tests that run in the background of a shell may have been told to ignore them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_the_worker_and_leaves_nothing_half_written(
@@ -112,7 +117,8 @@ def test_an_interrupt_ends_the_worker_and_leaves_nothing_half_written(
     pipe = os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     child = subprocess.Popen(
         [sys.executable, "-m", "agentrunproof", "probe", "signals.toml", "--allow-python",
-         "--certificate", "proof.json"], cwd=folder, stderr=subprocess.PIPE, text=True)
+         "--certificate", "proof.json"], cwd=folder, stderr=subprocess.PIPE, text=True,
+        preexec_fn=_heed_interrupts)
     assert select.select([pipe], [], [], 60)[0] == [pipe]
     os.close(pipe)
     before = {path.name for path in folder.iterdir()}
