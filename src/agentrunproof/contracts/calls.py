@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from agentrunproof.contracts.reading import (
     Item,
+    filters_handoff,
     handoff_tools,
     new_items,
     output_text,
-    rewrites,
 )
 from agentrunproof.plan.items import phase_input, session_items
 from agentrunproof.plan.model import Plan, Tool
@@ -95,8 +95,7 @@ def speaks_of_error(text: str) -> bool:
 def tells_all(plan: Plan, run: PhaseRun) -> bool:
     """Whether the run shows what became of each call: it completed, and no filter of a handoff took
     the outputs away."""
-    return run.outcome == "completed" and not any(
-        rewrites(plan, event["from"], event["to"])[0] for event in run.of("handoff"))
+    return run.outcome == "completed" and not filters_handoff(plan, (run,))
 
 
 def told(run: PhaseRun, call: Call) -> list[str]:

@@ -24,10 +24,10 @@ from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import (
     essence,
     essences,
+    filters_handoff,
     handoff_tools,
     is_covered,
     lineage,
-    rewrites,
     staged,
     words,
 )
@@ -60,8 +60,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         answers = [event for other in runs for event in other.of("model_responded")
                    if not event["parent"]]
         yield from _kinds(plan, run, entries, answers)
-        filtered = any(rewrites(plan, event["from"], event["to"])[0]
-                       for other in runs for event in other.of("handoff"))
+        filtered = filters_handoff(plan, runs)
         made = [essence(item) for event in answers for item in event["output"]]
         held = essences(entry["item"] for entry in entries
                         if entry["item"].get("type") != "function_call_output")

@@ -4,8 +4,8 @@
 generated"; "AgentUpdatedStreamEvent gives you updates when the current agent changes (e.g. as the
 result of a handoff)." (https://openai.github.io/openai-agents-python/streaming/) The names are
 ``message_output_created``, ``handoff_requested``, ``handoff_occured``, ``tool_called``,
-``tool_output``, ``reasoning_item_created`` and so on (https://openai.github.io/openai-agents-python/ref/stream_events/;
-openai-agents-python#4146)
+``tool_output``, ``reasoning_item_created`` and so on
+(https://openai.github.io/openai-agents-python/ref/stream_events/; openai-agents-python#4146)
 
 That every item and agent is announced is the promise of `stream_complete`. The output of a handoff
 that was not taken is told as that of a tool.
