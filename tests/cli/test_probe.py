@@ -10,7 +10,7 @@ import pytest
 
 from agentrunproof.cli import commands, exits
 from agentrunproof.errors import LabError
-from agentrunproof.lab import probe
+from agentrunproof.lab import probe, process
 from agentrunproof.lab.process import Worker
 from agentrunproof.plan import catalog
 from agentrunproof.plan.model import Plan
@@ -43,7 +43,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> list[probe.Options]:
                 yield probe.Outcome(id, certificate(END, id=id))
 
     monkeypatch.setattr(probe, "probe", fake)
-    monkeypatch.setattr(probe, "ahead", lambda: nullcontext(()))
+    monkeypatch.setattr(process, "ahead", lambda python: nullcontext(()))
     return seen
 
 

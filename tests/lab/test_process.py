@@ -12,14 +12,21 @@ from typing import Any
 import pytest
 
 from agentrunproof.errors import LabError
-from agentrunproof.lab.process import Report, Request, Worker, share_out, started
+from agentrunproof.lab.process import AHEAD, Report, Request, Worker, share_out, started
 from tests.plans import greeting
 
-#: What every worker below starts with: its request, and how it speaks.
+#: What every worker below starts with: how it speaks, and the plans of one request after another.
 PRELUDE = """
 import json, os, sys, threading
-request = json.loads(sys.stdin.readline())
-ids = [entry["id"] for entry in request["plans"]]
+request = None
+def each():
+    global request
+    while line := sys.stdin.readline():
+        request = json.loads(line)
+        for entry in request["plans"]:
+            yield entry["id"]
+        say(footer={"plans": len(request["plans"])})
+ids = each()
 def say(**message):
     sys.stdout.write(json.dumps(message) + "\\n")
     sys.stdout.flush()
@@ -54,7 +61,6 @@ def test_each_plan_gets_a_report_in_order(tmp_path: Path) -> None:
         hello()
         for id in ids:
             run(id); done(id)
-        say(footer={"plans": len(ids)})
     """, "one", "two", progress=lambda id, where: seen.append((id, where)))
     assert [report.id for report in found] == ["one", "two"]
     assert [report.error for report in found] == [None, None]
@@ -67,12 +73,13 @@ def test_the_request_carries_plan_needs_deadline_and_folders(tmp_path: Path) -> 
     worker = tmp_path / "worker.py"
     worker.write_text(PRELUDE + textwrap.dedent("""
         hello()
+        id = next(ids)
         entry = request["plans"][0]
         fine = (entry["plan"]["title"] == "A greeting" and entry["needs"] == []
                 and request["deadline"] == "2.5"
                 and request["path"] == ["/some/folder"])
-        say(done={"plan": ids[0], "missing": [] if fine else [repr(request)]})
-        say(footer={"plans": 1})
+        say(done={"plan": id, "missing": [] if fine else [repr(request)]})
+        next(ids, None)
     """))
     request = Request({"one": greeting()}, "2.5", ["/some/folder"])
     (report,) = run_plans(request, worker)
@@ -82,8 +89,8 @@ def test_the_request_carries_plan_needs_deadline_and_folders(tmp_path: Path) -> 
 def test_capabilities_that_the_release_lacks_are_reported(tmp_path: Path) -> None:
     (report,) = reports(tmp_path, """
         hello()
-        say(done={"plan": ids[0], "missing": ["run-state"]})
-        say(footer={"plans": 1})
+        for id in ids:
+            say(done={"plan": id, "missing": ["run-state"]})
     """, "one")
     assert report.observation.missing == ("run-state",)
     assert report.observation.runs == ()
@@ -92,9 +99,9 @@ def test_capabilities_that_the_release_lacks_are_reported(tmp_path: Path) -> Non
 def test_an_error_of_one_plan_leaves_the_others_alone(tmp_path: Path) -> None:
     first, second = reports(tmp_path, """
         hello()
-        say(error={"plan": ids[0], "code": "DRIVE_FAILED", "message": "no", "hint": "try"})
-        run(ids[1]); done(ids[1])
-        say(footer={"plans": 2})
+        say(error={"plan": next(ids), "code": "DRIVE_FAILED", "message": "no", "hint": "try"})
+        for id in ids:
+            run(id); done(id)
     """, "one", "two")
     assert first.error is not None
     assert (first.error.code, first.error.message, first.error.hint) == (
@@ -107,11 +114,11 @@ def test_a_worker_out_of_time_keeps_its_runs_and_the_rest_goes_to_a_new_one(
         tmp_path: Path) -> None:
     first, second = reports(tmp_path, """
         hello()
-        if ids[0] == "hangs":
-            run("hangs", "timeout")
-            os._exit(3)
-        run(ids[0]); done(ids[0])
-        say(footer={"plans": 1})
+        for id in ids:
+            if id == "hangs":
+                run("hangs", "timeout")
+                os._exit(3)
+            run(id); done(id)
     """, "hangs", "fine")
     assert first.error is None
     assert [run.outcome for run in first.runs] == ["timeout"]
@@ -126,7 +133,6 @@ def test_a_worker_that_dies_costs_only_the_plan_it_was_at(tmp_path: Path) -> Non
                 print("Fatal: core dumped", file=sys.stderr, flush=True)
                 os._exit(134)
             run(id); done(id)
-        say(footer={"plans": len(ids)})
     """, "fine", "kills", "also-fine")
     assert first.error is None
     assert third.error is None
@@ -170,7 +176,10 @@ def test_a_worker_that_talks_nonsense_is_ended(tmp_path: Path, line: str) -> Non
     assert report.error.code == "WORKER_GARBLED"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+
+
+@needs_pipes
 def test_a_silent_worker_is_ended_with_its_children(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -194,10 +203,11 @@ def test_leaving_early_ends_the_worker(tmp_path: Path) -> None:
     worker = tmp_path / "worker.py"
     worker.write_text(PRELUDE + textwrap.dedent(f"""
         hello()
-        run(ids[0]); done(ids[0])
+        id = next(ids)
+        run(id); done(id)
         with open({str(tmp_path / "pid")!r}, "w") as file:
             file.write(str(os.getpid()))
-        run(ids[1])
+        run(next(ids))
         threading.Event().wait()
     """))
     seen: list[str] = []
@@ -210,33 +220,63 @@ def test_leaving_early_ends_the_worker(tmp_path: Path) -> None:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
 
 
-def test_two_workers_share_the_plans_and_each_reports_in_their_order(tmp_path: Path) -> None:
-    found = reports(tmp_path, """
+#: Says who ran a plan; "slow" and "last" wait for each other.
+SHARING = """
+hello()
+for id in ids:
+    say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
+    if id == "lost":
+        os._exit(7)
+    if id == "slow":
+        os.open(folder + "/last", os.O_RDONLY)
+    if id == "last":
+        os.close(os.open(folder + "/last", os.O_WRONLY))
+    done(id)
+"""
+
+
+@needs_pipes
+def test_who_is_done_with_a_plan_is_handed_the_next(tmp_path: Path) -> None:
+    names = ["slow", *(f"plan-{n}" for n in range(12)), "last", "b", "c"]
+    os.mkfifo(tmp_path / "last")  # "slow" ends only if the other one comes as far as "last"
+    found = reports(tmp_path, f"folder = {str(tmp_path)!r}" + SHARING, *names, workers=2)
+    ran = {report.id: report.runs[0].phase for report in found}
+    assert sorted(ran) == sorted(names)
+    assert len({pid for id, pid in ran.items() if ran["slow"] != pid}) == 1
+    of = {pid: [id for id in ran if ran[id] == pid] for pid in ran.values()}
+    assert all(ids == sorted(ids, key=names.index) for ids in of.values())
+
+
+def test_what_a_lost_worker_was_handed_goes_to_a_new_one(tmp_path: Path) -> None:
+    names = ["lost", "b", "c", "d", "e", "f", "g"]
+    found = reports(tmp_path, SHARING, *names, workers=2)
+    assert sorted(report.id for report in found) == sorted(names)
+    assert [report.id for report in found if report.error is not None] == ["lost"]
+    ran = {report.id: report.runs[0].phase for report in found}
+    assert ran["lost"] not in [pid for id, pid in ran.items() if id != "lost"]
+
+
+def test_a_worker_that_never_starts_leaves_the_plans_to_the_other(tmp_path: Path) -> None:
+    found = reports(tmp_path, f"""
+        try:
+            os.mkdir({str(tmp_path / "first")!r})
+        except FileExistsError:
+            sys.exit("no memory")
         hello()
         for id in ids:
-            say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
-            if id == "c":
-                os._exit(7)
-            done(id)
-        say(footer={"plans": len(ids)})
-    """, "a", "b", "c", "d", "e", workers=2)
-    assert [report.id for report in found if report.id in "ace"] == ["a", "c", "e"]
-    assert [report.id for report in found if report.id in "bd"] == ["b", "d"]
-    assert len(found) == 5
-    assert [report.id for report in found if report.error is not None] == ["c"]
-    first, second, lost, fourth, fifth = (
-        report.runs[0].phase for report in sorted(found, key=lambda report: report.id))
-    assert first == lost != second == fourth
-    assert fifth not in (first, second)  # what a lost worker left goes to a new one
+            run(id); done(id)
+    """, *"abcdefghijkl", workers=2)
+    assert sorted(report.id for report in found) == [*"abcdefghijkl"]
+    assert [report.error.code for report in found if report.error] == ["WORKER_DIED"] * (1 + AHEAD)
 
 
 def test_leaving_early_ends_both_workers(tmp_path: Path) -> None:
     worker = tmp_path / "worker.py"
     worker.write_text(PRELUDE + textwrap.dedent("""
         hello()
-        for id in ids[:1]:
-            say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
-            done(id)
+        id = next(ids)
+        say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
+        done(id)
         threading.Event().wait()
     """))
     found = run_plans(Request({id: greeting() for id in "abcd"}, "5"), worker, workers=2)
@@ -251,12 +291,12 @@ def test_runs_of_variants_are_told_from_the_plans_own(tmp_path: Path) -> None:
     seen: list[str] = []
     (report,) = reports(tmp_path, """
         hello()
-        run(ids[0])
-        for name in request["plans"][0]["variants"]:
-            say(run={"plan": ids[0], "variant": name, "mode": "run", "phase": "only",
-                     "events": [{"kind": "run_finished", "outcome": "completed"}]})
-        done(ids[0])
-        say(footer={"plans": 1})
+        for id in ids:
+            run(id)
+            for name in request["plans"][0]["variants"]:
+                say(run={"plan": id, "variant": name, "mode": "run", "phase": "only",
+                         "events": [{"kind": "run_finished", "outcome": "completed"}]})
+            done(id)
     """, "one", progress=lambda id, where: seen.append(where))
     assert seen == ["run/only", "hooks/only"]
     assert [run.mode for run in report.observation.runs] == ["run"]
@@ -268,17 +308,14 @@ def test_a_kept_worker_answers_request_after_request(tmp_path: Path) -> None:
     script = tmp_path / "worker.py"
     script.write_text(PRELUDE + textwrap.dedent("""
         hello()
-        while True:
-            for id in ids:
-                say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
-                if id == "fatal":
-                    os._exit(7)
-                done(id)
-            say(footer={"plans": len(ids)})
-            ids = [entry["id"] for entry in json.loads(sys.stdin.readline())["plans"]]
+        for id in ids:
+            say(run={"plan": id, "mode": "run", "phase": str(os.getpid()), "events": []})
+            if id == "fatal":
+                os._exit(7)
+            done(id)
     """))
     kept = Worker(Path(sys.executable), worker=script)
-    found = [list(kept.run(Request({id: greeting() for id in ids}, "5")))
+    found = [list(share_out([kept], Request({id: greeting() for id in ids}, "5")))
              for ids in (["a", "b"], ["c"], ["fatal", "d"], ["e"])]
     kept.close()
     by_id = {report.id: report for reports in found for report in reports}

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -195,3 +196,14 @@ def test_unknown_capabilities_are_missing():
     from agentrunproof.sdk import features
 
     assert features.missing(["session", "time-travel"]) == ["time-travel"]
+
+
+def test_no_exporter_is_made_only_to_be_put_aside(compat, monkeypatch):
+    from agents.tracing import setup
+    from agents.tracing.processor_interface import TracingProcessor
+
+    monkeypatch.setattr(setup, "GLOBAL_TRACE_PROVIDER", None)
+    ours = Mock(spec=TracingProcessor)
+    with compat.traces_to(ours):
+        assert setup.GLOBAL_TRACE_PROVIDER._multi_processor._processors == (ours,)
+    assert setup.GLOBAL_TRACE_PROVIDER is None

@@ -70,10 +70,13 @@ def probe(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Run scenarios on the real SDK and judge what happens."""
-    from agentrunproof.lab import probe as lab
+    from agentrunproof.lab import environments, process
 
     with ExitStack() as stack:
-        workers = stack.enter_context(lab.ahead()) if everything and sdk is None else ()
+        workers = stack.enter_context(process.ahead(environments.current().python)
+                                      ) if everything and sdk is None else ()
+        from agentrunproof.lab import probe as lab  # takes long, and those are starting by now
+
         modes = [item.value for item in mode or []]
         chosen = _choose(names or [], everything)
         scoped = [lab.in_modes(one.id, one.plan, modes) if modes else (one.id, one.plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -23,9 +23,6 @@ from agentrunproof.record.result import Verdict
 
 #: Seconds of real time one phase run may take.
 DEADLINE = "30"
-
-#: From so many plans on, starting a second process takes less time than it saves.
-MANY = 40
 
 
 @dataclass(frozen=True)
@@ -64,15 +61,6 @@ class Outcome:
         return self.certificate.verdict if self.certificate is not None else "ERROR"
 
 
-def ahead() -> AbstractContextManager[Sequence[process.Worker]]:
-    """Start the workers that many plans will have, while those are still being read.
-
-    They import the SDK that is installed, which takes longer than anything else before the first
-    run. They end with the context.
-    """
-    return process.started(environments.current().python, _workers(MANY))
-
-
 def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
           say: environments.Say | None = None,
           progress: Callable[[str, str], None] | None = None,
@@ -84,7 +72,7 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         options: how to run them.
         say: told in a line about work that takes long.
         progress: told the scenario id and ``mode/phase`` of each finished run.
-        workers: those that `ahead` has started, for the SDK that is installed.
+        workers: those that `process.ahead` has started, for the SDK that is installed.
 
     Raises:
         PlanError: a plan names foreign Python that `options` do not allow, or claims to be a
@@ -102,12 +90,8 @@ def probe(plans: Mapping[str, Plan], options: Options | None = None, *,
         environment = environments.isolated(options.sdk, options.python, say, options.pins)
     with ExitStack() as stack:
         kept = workers or stack.enter_context(
-            process.started(environment.python, _workers(len(plans))))
-        yield from probe_in(environment, plans, options, progress=progress, workers=kept)
-
-
-def _workers(plans: int) -> int:
-    return 2 if plans >= MANY and (os.cpu_count() or 1) > 1 else 1
+            process.started(environment.python, process.workers_for(len(plans))))
+        yield from _outcomes(plans, options, progress, kept)
 
 
 def probe_in(environment: environments.Environment, plans: Mapping[str, Plan], options: Options,
@@ -118,13 +102,19 @@ def probe_in(environment: environments.Environment, plans: Mapping[str, Plan], o
     `workers` of that environment share the plans and are kept for more, or a new one runs them.
     """
     refuse(plans, options.allow_python)
-    request = process.Request(plans, options.deadline, options.path)
     with ExitStack() as stack:
         kept = workers or stack.enter_context(process.started(environment.python, 1))
-        reports = stack.enter_context(closing(process.share_out(kept, request, progress)))
-        done: dict[str, Outcome] = {}
-        order = iter(plans)
-        due = next(order, None)
+        yield from _outcomes(plans, options, progress, kept)
+
+
+def _outcomes(plans: Mapping[str, Plan], options: Options,
+              progress: Callable[[str, str], None] | None,
+              workers: Sequence[process.Worker]) -> Generator[Outcome, None, None]:
+    request = process.Request(plans, options.deadline, options.path)
+    done: dict[str, Outcome] = {}
+    order = iter(plans)
+    due = next(order, None)
+    with closing(process.share_out(workers, request, progress)) as reports:
         for report in reports:
             done[report.id] = _outcome(plans[report.id], report, options.profile)
             while due in done:

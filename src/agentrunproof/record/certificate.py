@@ -123,11 +123,11 @@ def to_json(certificate: Certificate) -> dict[str, Any]:
     envelope = Envelope(
         schema="agentrunproof/certificate/1", id="", profile=certificate.profile,
         subject=Subject(scenario=certificate.scenario, plan=canonical.digest(plan)),
-        producer=certificate.producer, plan=plan, missing=certificate.observation.missing,
+        producer=certificate.producer, plan={}, missing=certificate.observation.missing,
         checks=certificate.checks, verdict=certificate.verdict)
     value: dict[str, Any] = shape.encode(envelope)
-    stored = {"items": items, "runs": runs, "variants": variants}  # plain JSON, and most of it all
-    value |= {name: part for name, part in stored.items() if part}
+    plain = {"plan": plan, "items": items, "runs": runs, "variants": variants}  # most of it all
+    value |= {name: part for name, part in plain.items() if part}
     return value | {"id": id_of(value)}
 
 

@@ -264,8 +264,10 @@ def traces_to(processor: Any) -> Iterator[None]:
     """
     from agents import tracing
 
+    setup: Any = importlib.import_module("agents.tracing.setup")
     if hasattr(tracing, "set_trace_provider"):
-        before = tracing.get_trace_provider()
+        # not by `get_trace_provider`, which makes one, with an HTTP client, if there is none
+        before = setup.GLOBAL_TRACE_PROVIDER
         provider = importlib.import_module("agents.tracing.provider").DefaultTraceProvider()
         provider.set_disabled(False)
         provider.register_processor(processor)
@@ -273,9 +275,9 @@ def traces_to(processor: Any) -> Iterator[None]:
         try:
             yield
         finally:
-            tracing.set_trace_provider(before)
+            setup.GLOBAL_TRACE_PROVIDER = before
     else:
-        provider = importlib.import_module("agents.tracing.setup").GLOBAL_TRACE_PROVIDER
+        provider = setup.GLOBAL_TRACE_PROVIDER
         kept = provider._multi_processor, provider._disabled
         provider._multi_processor = type(provider._multi_processor)()
         provider.set_disabled(False)

@@ -108,18 +108,23 @@ def _timed(runs: Any, watch: Any, deadline: float, send: Callable[[Any], None]) 
 
 
 class _Alarm:
-    """One thread that calls `ring` unless it is set anew in time."""
+    """One thread that calls `ring` unless it is set anew in time.
+
+    It is woken only for a time before the one it sleeps to, for it is set twice in each run.
+    """
 
     def __init__(self, ring: Callable[[], None]) -> None:
         self._ring = ring
         self._changed = threading.Condition()
         self._due: float | None = None
+        self._awake_at: float | None = None
         self._over = False
 
     def set(self, seconds: float | None) -> None:
         with self._changed:
             self._due = None if seconds is None else time.monotonic() + seconds
-            self._changed.notify()
+            if self._due is not None and (self._awake_at is None or self._due < self._awake_at):
+                self._changed.notify()
 
     def __enter__(self) -> _Alarm:
         threading.Thread(target=self._wait, name="asyncio_alarm", daemon=True).start()
@@ -137,6 +142,7 @@ class _Alarm:
                 if left is not None and left <= 0:
                     self._ring()
                     return
+                self._awake_at = self._due
                 self._changed.wait(left)
 
 
