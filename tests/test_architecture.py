@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,9 +66,21 @@ READS_AND_WRITES_FILES = {"record.store"}
 MAKES_SALTS = {"record.private"}
 
 
-def _imports(path: Path) -> Iterator[tuple[str, int]]:
+@cache
+def _nodes(path: Path) -> list[ast.AST]:
+    """What the house rules look at in a file: its imports and its calls."""
+    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)]
+
+
+@cache
+def _imports(path: Path) -> list[tuple[str, int]]:
     """Every imported module with its line, imports inside functions included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    return list(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[tuple[str, int]]:
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -142,8 +155,7 @@ def test_only_the_command_line_prints_or_exits(name: str, path: Path) -> None:
     # The worker is a program of its own, and a plan may declare a tool that exits.
     if _room(name) == "cli" or name in ("sdk.worker", "sdk.tools"):
         return
-    calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text("utf-8")))
-             if isinstance(node, ast.Call)]
+    calls = [ast.unparse(node.func) for node in _nodes(path) if isinstance(node, ast.Call)]
     assert not {"print", "exit", "quit", "sys.exit", "os._exit", "sys.stdout.write"} & set(calls)
 
 

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,24 @@ id = "only"
 input = "Act."
 script = [[{{ call = "act", id = "call-1" }}], [{{ say = "Done." }}]]
 expect = {{ outcome = "completed" }}
+"""
+
+TWO = """
+title = "Two tools"
+area = "test"
+contract = "Order of finishing is virtual, order of recording is that of the calls."
+modes = ["run"]
+[agents.clerk]
+tools = ["slow", "quick"]
+[tools.slow]
+returns = "slow"
+delay = 1000
+[tools.quick]
+returns = "quick"
+[[phases]]
+id = "only"
+input = "Act."
+script = [[{ call = "slow", id = "c1" }, { call = "quick", id = "c2" }], [{ say = "Done." }]]
 """
 
 
@@ -68,29 +87,6 @@ def outcome(run):
     return next(e["outcome"] for e in run["events"] if e["kind"] == "run_finished")
 
 
-def test_a_tool_that_waits_for_ever_is_a_timeout_at_once():
-    started = time.monotonic()
-    messages, status = work({"hang": plan("hang = true")}, deadline="600")
-    assert status == 0
-    assert outcome(runs(messages)[0]) == "timeout"
-    assert "tool_started" in kinds(runs(messages)[0])
-    assert time.monotonic() - started < 120
-
-
-def test_a_tool_that_exits_the_interpreter_ends_only_its_run():
-    messages, status = work({
-        "exit": plan("exit = 3", phases='[[phases]]\nid = "next"\ninput = "Hi."\n'
-                                        'script = [[{ say = "Still here." }]]\n'),
-        "after": plan('returns = "done"')})
-    first, second, third = runs(messages)
-    assert outcome(first) == "raised"
-    raised = next(e for e in first["events"] if e["kind"] == "raised")
-    assert raised["error"] == {"type": "SystemExit", "message": "3"}
-    assert outcome(second) == outcome(third) == "completed"
-    assert status == 0
-    assert messages[-1] == {"footer": {"plans": 2}}
-
-
 FOREIGN = """
 import time, socket, sys
 def busy() -> str:
@@ -113,10 +109,54 @@ def ready() -> str:
 """
 
 
-@pytest.fixture
-def foreign(tmp_path):
-    (tmp_path / "foreign_tools.py").write_text(FOREIGN)
-    return tmp_path
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("foreign")
+    (folder / "foreign_tools.py").write_text(FOREIGN)
+    return folder
+
+
+NEXT = """
+[[phases]]
+id = "next"
+input = "Hi."
+script = [[{ say = "Still here." }]]
+"""
+
+
+@pytest.fixture(scope="module")
+def survived(foreign):
+    """The runs of each plan that a worker comes through; none of them waits in real time."""
+    started = time.monotonic()
+    ready = plan('python = "python:foreign_tools:ready"')
+    messages, status = work({
+        "hang": plan("hang = true"),
+        "exit": plan("exit = 3", phases=NEXT),
+        "after": plan('returns = "done"'),
+        "home": plan('python = "python:foreign_tools:call_home"'),
+        "noise": plan('python = "python:foreign_tools:prints"'),
+        "ready": replace(ready, modes=("run", "run_streamed")),
+        "two": loader.load_text(TWO, "two.toml"),
+    }, deadline="600", path=[foreign])
+    assert status == 0
+    assert messages[-1] == {"footer": {"plans": 7}}
+    assert time.monotonic() - started < 120
+    return {id: [run for run in runs(messages) if run["plan"] == id]
+            for id in ("hang", "exit", "after", "home", "noise", "ready", "two")}
+
+
+def test_a_tool_that_waits_for_ever_is_a_timeout_at_once(survived):
+    (run,) = survived["hang"]
+    assert outcome(run) == "timeout"
+    assert "tool_started" in kinds(run)
+
+
+def test_a_tool_that_exits_the_interpreter_ends_only_its_run(survived):
+    first, second = survived["exit"]
+    assert outcome(first) == "raised"
+    raised = next(e for e in first["events"] if e["kind"] == "raised")
+    assert raised["error"] == {"type": "SystemExit", "message": "3"}
+    assert outcome(second) == outcome(*survived["after"]) == "completed"
 
 
 @pytest.mark.parametrize("name", ["busy", "asleep"])
@@ -128,27 +168,21 @@ def test_a_tool_that_blocks_for_real_is_cut_off_at_the_deadline(foreign, name):
     assert not any("footer" in message for message in messages)
 
 
-def test_a_tool_that_calls_home_fails(foreign):
-    messages, _ = work({"home": plan('python = "python:foreign_tools:call_home"')},
-                       path=[foreign])
-    failed = next(e for e in runs(messages)[0]["events"] if e["kind"] == "tool_finished")
+def test_a_tool_that_calls_home_fails(survived):
+    (run,) = survived["home"]
+    failed = next(e for e in run["events"] if e["kind"] == "tool_finished")
     assert failed["output"].startswith("An error occurred while running the tool")
 
 
-def test_what_a_tool_prints_does_not_disturb_the_protocol(foreign):
-    messages, status = work({"noise": plan('python = "python:foreign_tools:prints"')},
-                            path=[foreign])
-    assert status == 0
-    finished = next(e for e in runs(messages)[0]["events"] if e["kind"] == "tool_finished")
+def test_what_a_tool_prints_does_not_disturb_the_protocol(survived):
+    (run,) = survived["noise"]
+    finished = next(e for e in run["events"] if e["kind"] == "tool_finished")
     assert finished["output"] == "printed"
 
 
-def test_a_ready_tool_is_called_by_its_name_in_the_plan_and_recorded_once_in_each_mode(foreign):
-    plan_of_two_modes = loader.load_text(
-        HEAD.format(tool='python = "python:foreign_tools:ready"').replace(
-            'modes = ["run"]', 'modes = ["run", "run_streamed"]'), "ready.toml")
-    messages, _ = work({"ready": plan_of_two_modes}, path=[foreign])
-    for run in runs(messages):
+def test_a_ready_tool_is_called_by_its_name_in_the_plan_and_recorded_once_in_each_mode(survived):
+    assert [run["mode"] for run in survived["ready"]] == ["run", "run_streamed"]
+    for run in survived["ready"]:
         finished = [e for e in run["events"] if e["kind"] == "tool_finished"]
         assert [(e["tool"], e["output"]) for e in finished] == [("act", "made by its owner")]
         assert kinds(run).count("tool_started") == 1
@@ -187,31 +221,11 @@ def test_the_process_keeps_its_own_trace_provider():
     assert get_trace_provider() is before
 
 
-def test_virtual_time_orders_tools_by_their_delay_and_records_them_by_call():
-    text = """
-title = "Two tools"
-area = "test"
-contract = "Order of finishing is virtual, order of recording is that of the calls."
-modes = ["run"]
-[agents.clerk]
-tools = ["slow", "quick"]
-[tools.slow]
-returns = "slow"
-delay = 1000
-[tools.quick]
-returns = "quick"
-[[phases]]
-id = "only"
-input = "Act."
-script = [[{ call = "slow", id = "c1" }, { call = "quick", id = "c2" }], [{ say = "Done." }]]
-"""
-    started = time.monotonic()
-    messages, _ = work({"two": loader.load_text(text, "two.toml")})
-    calls = [(e["kind"], e["call"]) for e in runs(messages)[0]["events"]
-             if e["kind"].startswith("tool_")]
+def test_virtual_time_orders_tools_by_their_delay_and_records_them_by_call(survived):
+    (run,) = survived["two"]
+    calls = [(e["kind"], e["call"]) for e in run["events"] if e["kind"].startswith("tool_")]
     assert calls == [("tool_started", "c1"), ("tool_finished", "c1"),
                      ("tool_started", "c2"), ("tool_finished", "c2")]
-    assert time.monotonic() - started < 120
 
 
 PAUSE = """
