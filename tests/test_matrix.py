@@ -19,7 +19,7 @@ from tests import matrices
 from tests.matrices import COLUMNS, head, history, ran
 
 
-@settings(deadline=None)  # the schema is looked at anew each time
+@settings(deadline=None, max_examples=40)  # the schema is looked at anew each time
 @given(matrices.matrices())
 def test_a_matrix_is_read_back_as_it_was_written(made: Matrix) -> None:
     data = matrix.to_bytes(made)
