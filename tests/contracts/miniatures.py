@@ -37,6 +37,7 @@ from tests.contracts.linkage_worlds import LINKAGE_MINIATURES
 from tests.contracts.miniature import Miniature
 from tests.contracts.option_miniatures import OPTIONS
 from tests.contracts.play import call, output, say
+from tests.contracts.raised_worlds import RAISED
 from tests.contracts.reading_worlds import READING_MINIATURES
 from tests.contracts.relation_boundaries import RELATION_BOUNDARY_MINIATURES
 from tests.contracts.run_miniatures import RUNS
@@ -377,4 +378,5 @@ MINIATURES: tuple[Miniature, ...] = (
     *TURN_BOUNDARY_MINIATURES,
     *SERVERS,
     *OPTIONS,
+    *RAISED,
 )

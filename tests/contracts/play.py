@@ -244,7 +244,7 @@ class Play:
 
     def fail(self, type: str, message: str = "") -> PhaseRun:
         self._usage()
-        if type == "HookFailure":
+        if type not in ("CancelledError", "SystemExit", "ModelBehaviorError"):
             self.spans[self.under]["error"] = "Error in agent run"
         self.add("raised", error={"type": type, "message": message}, last_agent=self.agent,
                  guardrails=tuple(sorted(self.decided)), new_items=self._new_items(),

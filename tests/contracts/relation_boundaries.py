@@ -59,6 +59,21 @@ def tried_unless_streamed() -> World:
     return declared, Observation((*once.in_mode("run"), *streamed))
 
 
+def tried_before() -> World:
+    """Such a run, and after it one of which the modes tell another usage."""
+    declared, seen = tried_unless_streamed()
+    after = hi("two", {"a": 1})
+
+    def two(play: Play) -> PhaseRun:
+        play.turn(say("done"))
+        return play.complete("done")
+
+    alone = replace(declared, phases=(after,))
+    other = on("two", change("usage", cached=1), "run_streamed")(perform(alone, two=two))
+    return replace(declared, phases=(*declared.phases, after)), Observation(tuple(
+        run for mode in seen.modes for part in (seen, other) for run in part.in_mode(mode)))
+
+
 def _first_unobserved(seen: Observation) -> Observation:
     """The variant was not run in its first phase."""
     (varied,) = seen.variants
@@ -121,6 +136,8 @@ RELATION_BOUNDARY_MINIATURES: tuple[Miniature, ...] = (
         *events, make("span_started", span=9, type="function", name="add", parent=1)]),
               also={"span_tree": "SPAN_NOT_CLOSED"}),
     Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", tried_unless_streamed),
+    Miniature("model_script_consumed", "SCRIPT_NOT_CONSUMED", tried_before,
+              also={"usage_sum": "USAGE_DIFFERS"}),
     Miniature("relation_approval", "SESSION_WRITES_DIFFER", partial(approved, Session()),
               in_variant("pause", change("session_written", -1, items=less(0)))),
     Miniature("relation_approval", "RESULTS_DIFFER", approved,

@@ -5,14 +5,14 @@ Each is the smallest one of a kind that random plans came upon (a name, the chec
 
 from __future__ import annotations
 
-_PAUSE = """
+PAUSE = """
 [[phases]]
 id = "pause"
 input = "Go."
 script = [[{ call = "pay", id = "c1" }]]
 expect = { outcome = "interrupted", pending = ["c1"] }
 """
-_PAY = """
+PAY = """
 [agents.clerk]
 tools = ["pay"]
 [tools.pay]
@@ -76,9 +76,9 @@ id = "only"
 input = "Go."
 script = [[{ call = "pay", arguments = "[]" }], [{ say = "Done." }]]
 """),
-    ("two states of one pause approve its call in one session", "tool_linkage", _PAY + """
+    ("two states of one pause approve its call in one session", "tool_linkage", PAY + """
 [session]
-""" + _PAUSE + """
+""" + PAUSE + """
 [[phases]]
 id = "first"
 resume = { from = "pause", branch = "a", approve = ["c1"] }
@@ -105,7 +105,7 @@ id = "second"
 input = "Go on."
 script = [[{ say = "Done again." }]]
 """),
-    ("a resumed run is given another turn limit", "max_turns", _PAY + _PAUSE + """
+    ("a resumed run is given another turn limit", "max_turns", PAY + PAUSE + """
 [[phases]]
 id = "resumed"
 resume = { from = "pause", approve = ["c1"] }
@@ -134,7 +134,7 @@ expect = { outcome = "raised" }
 """),
     ("a resumed stream is cancelled before its first model call", "cancel_modes", """
 modes = ["run_streamed"]
-""" + _PAY + _PAUSE + """
+""" + PAY + PAUSE + """
 [[phases]]
 id = "resumed"
 resume = { from = "pause", approve = ["c1"] }
@@ -230,14 +230,14 @@ returns = "paid"
 needs_approval = true
 [run]
 server = "conversation_id"
-""" + _PAUSE + """
+""" + PAUSE + """
 [[phases]]
 id = "resumed"
 resume = { from = "pause", approve = ["c1"], add = "Hurry." }
 script = [{ error = {} }]
 expect = { outcome = "raised" }
 """),
-    ("a run fails that was given staged input", "error_data", _PAY + _PAUSE + """
+    ("a run fails that was given staged input", "error_data", PAY + PAUSE + """
 [[phases]]
 id = "resumed"
 resume = { from = "pause", approve = ["c1"], add = "Hurry." }
@@ -284,9 +284,9 @@ input = "Go."
 script = [[{ call = "pay" }, { call = "pay", args = { n = 1 } }]]
 expect = { outcome = "raised" }
 """),
-    ("a run in the session of one that waits", "tool_linkage", _PAY + """
+    ("a run in the session of one that waits", "tool_linkage", PAY + """
 [session]
-""" + _PAUSE + """
+""" + PAUSE + """
 [[phases]]
 id = "another"
 input = "Go on."
@@ -450,55 +450,154 @@ input = "Go."
 cancel = { when = "agent_updated_stream_event", mode = "after_turn" }
 expect = { outcome = "cancelled" }
 """),
-)
-
-#: Plans whose private record once told a breach: they count on defaults, or on what a text says.
-PRIVATE_PLANS: tuple[tuple[str, str, str], ...] = (
-    ("a guardrail rejects in the default words", "tool_output", """
+    ("a history that is handed on holds a summary", "handoff_history", """
 [agents.clerk]
-tools = ["pay"]
-[tools.pay]
-returns = "paid"
-input_guardrails = ["wary"]
-[tool_guardrails.wary]
-kind = "input"
-behavior = "reject_content"
+handoffs = ["desk"]
+[agents.desk]
+[run]
+nest_handoff_history = true
 [[phases]]
-id = "only"
-input = "Go."
-script = [[{ call = "pay" }], [{ say = "Done." }]]
+id = "first"
+input = "Go there."
+script.clerk = [[{ handoff = "desk" }]]
+script.desk = [[{ say = "Here you are." }]]
+[[phases]]
+id = "second"
+input = { follow = "first", text = "Go again." }
+script.clerk = [[{ handoff = "desk" }]]
+script.desk = [[{ say = "Here you are again." }]]
 """),
-    ("a call is rejected in the default words", "rejection", _PAY + _PAUSE + """
+    ("a call is rejected where spans tell nothing", "span_tree", PAY + """
+[run]
+sensitive_traces = false
+""" + PAUSE + """
 [[phases]]
 id = "rejected"
-resume = { from = "pause", reject = ["c1"] }
-script = [[{ say = "Done." }]]
+resume.from = "pause"
+resume.decisions = [{ call = "c1", approve = false, always = true }]
+script = [[{ call = "pay" }], [{ say = "No." }]]
 """),
-    ("a hook fails in the default words", "failure_raised", """
+    ("a state from JSON tells objects in another order", "relation_state", """
 [agents.clerk]
+tools = ["pay", "count"]
+handoffs = ["desk"]
+[agents.desk]
+[tools.count]
+returns = "1"
+[tools.pay]
+needs_approval = true
+returns = "paid"
 [run]
-hook_error = { on = "on_agent_start" }
+nest_handoff_history = true
 [[phases]]
-id = "only"
+id = "pause"
 input = "Go."
-expect = { outcome = "raised" }
-"""),
-    ("a model fails in the default words", "failure_raised", """
-[agents.clerk]
+script = [[{ handoff = "desk" }, { call = "count" }, { call = "pay", id = "c1" }]]
+expect = { outcome = "interrupted", pending = ["c1"] }
 [[phases]]
-id = "only"
-input = "Go."
-script = [{ error = { type = "ValueError" } }]
-expect = { outcome = "raised" }
+id = "resumed"
+resume = { from = "pause", via = "json", approve = ["c1"] }
+script.desk = [[{ say = "Done." }]]
 """),
-    ("a final output has a type", "final_output", """
+    ("an agent tool hands over to an agent with a type", "tool_output", """
 [agents.clerk]
+tools = ["ask", "note"]
+[tools.note]
+returns = "noted"
+[agents.helper]
+handoffs = ["counter"]
+[agents.counter]
 output_type = "sum"
+[tools.ask]
+agent = "helper"
+[types.sum]
+fields = { total = "integer", unit = "string" }
+[[phases]]
+id = "only"
+input = "Go."
+script.clerk = [
+  [{ call = "ask", args = { input = "Count." } }, { call = "note" }],
+  [{ say = "Done." }],
+]
+script.helper = [[{ handoff = "counter" }]]
+script.counter = [[{ say = '{"total":3,"unit":"m"}' }]]
+"""),
+    ("an agent stops at an agent tool that gives an object", "stop_at_tool", """
+[agents.clerk]
+tools = ["ask"]
+tool_use_behavior = "stop_on_first_tool"
+[agents.counter]
+output_type = "sum"
+[tools.ask]
+agent = "counter"
 [types.sum]
 fields = { total = "integer" }
 [[phases]]
 id = "only"
 input = "Go."
-script = [[{ say = '{"total":3}' }]]
+script.clerk = [[{ call = "ask", args = { input = "Count." } }]]
+script.counter = [[{ say = '{"total":3}' }]]
+"""),
+    ("an agent tool fails by an unknown tool beside a known one", "exactly_once", """
+[agents.clerk]
+tools = ["ask"]
+[agents.helper]
+tools = ["count"]
+[tools.ask]
+agent = "helper"
+[tools.count]
+returns = "1"
+[[phases]]
+id = "only"
+input = "Go."
+script.clerk = [[{ call = "ask", args = { input = "Count." } }], [{ say = "Done." }]]
+script.helper = [[{ call = "count" }, { call = "nothing" }]]
+"""),
+    ("a call is rejected for always in words of one's own", "rejection", PAY + PAUSE + """
+[[phases]]
+id = "rejected"
+resume.from = "pause"
+resume.decisions = [{ call = "c1", approve = false, always = true, message = "Not now." }]
+script = [[{ call = "pay" }], [{ say = "No." }]]
+"""),
+    ("a server keeps what a tool gave beside one that failed", "response_linkage", """
+[agents.clerk]
+tools = ["count"]
+[tools.count]
+outcomes = [{ error = "no" }, { returns = "1" }]
+failure = "raise"
+[run]
+server = "conversation_id"
+[[phases]]
+id = "only"
+input = "Go."
+script = [[{ call = "count" }, { call = "count" }]]
+expect = { outcome = "raised" }
+"""),
+    ("the same is said on two pauses", "staged_input", PAY + PAUSE + """
+[[phases]]
+id = "again"
+resume = { from = "pause", approve = ["c1"], add = "Hurry." }
+script = [[{ call = "pay", id = "c2" }]]
+expect = { outcome = "interrupted", pending = ["c2"] }
+[[phases]]
+id = "done"
+resume = { from = "again", approve = ["c2"], add = "Hurry." }
+script = [[{ say = "Done." }]]
+"""),
+    ("a call is rejected twice in other words", "rejection", PAY + """
+[[phases]]
+id = "pause"
+input = "Go."
+script = [[{ call = "pay", id = "c1" }, { call = "pay", id = "c2" }]]
+expect = { outcome = "interrupted", pending = ["c1", "c2"] }
+[[phases]]
+id = "rejected"
+resume = { from = "pause", decisions = [
+  { call = "c1", approve = false, message = "No." },
+  { call = "c1", approve = false, message = "Never." },
+  { call = "c2", approve = false, message = "Not this one." },
+] }
+script = [[{ say = "Done." }]]
 """),
 )

@@ -53,12 +53,26 @@ def test_the_response_of_the_turn_that_failed_is_told_where_a_plan_asks() -> Non
 
 
 def test_a_guardrail_that_ends_a_run_leaves_an_error_on_the_span_of_its_agent() -> None:
-    plan, seen = worlds.failing(error="GuardrailFailure")
-    marked = on("one", change("span_finished", match={"type": "agent"}, error="failed"))(seen)
+    plan, marked = worlds.failing(error="GuardrailFailure")
+    seen = on("one", change("span_finished", match={"type": "agent"}, error=""))(marked)
     assert _code("span_tree", plan, seen) == "SPAN_WITHOUT_ERROR"
     assert _code("span_tree", plan, marked) == "OK"
     detail = next(result.detail for result in judge(plan, seen) if result.check == "span_tree")
     assert detail.startswith("a guardrail ended the run")
+
+
+@pytest.mark.parametrize("error", ["CancelledError", "ModelBehaviorError"])
+def test_what_no_failure_of_the_agent_is_needs_no_error_on_its_span(error: str) -> None:
+    plan, seen = worlds.failing(error=error)
+    assert _code("span_truth", plan, seen) == "OK"
+
+
+def test_a_tripwire_may_be_told_on_any_span() -> None:
+    plan, marked = worlds.failing(error="InputGuardrailTripwireTriggered")
+    seen = on("one", change("span_finished", match={"type": "agent"}, error=""))(marked)
+    below = on("one", change("span_finished", match={"type": "function"}, error="trip"))(seen)
+    assert _code("span_truth", plan, seen) == "SPAN_UNMARKED"
+    assert _code("span_truth", plan, below) == "OK"
 
 
 def test_a_tool_is_announced_though_a_filter_took_it_from_the_new_items() -> None:

@@ -25,6 +25,7 @@ from tests.contracts.linkage_worlds import LINKAGE_WORLDS
 from tests.contracts.miniature import Miniature
 from tests.contracts.miniatures import MINIATURES
 from tests.contracts.option_worlds import OPTION_WORLDS
+from tests.contracts.raised_worlds import RAISED_WORLDS
 from tests.contracts.reading_worlds import READING_WORLDS
 from tests.contracts.relation_boundaries import RELATION_BOUNDARY_WORLDS
 from tests.contracts.run_worlds import RUN_WORLDS
@@ -36,7 +37,7 @@ FAITHFUL: dict[str, Callable[[], worlds.World]] = (
     CALL_WORLDS | RUN_WORLDS | FLOW_WORLDS | FUNCTION_WORLDS | GIVEN_WORLDS | WATCHED
     | OPTION_WORLDS | BESIDE_WORLDS | BOUNDARY_WORLDS | CALL_BOUNDARY_WORLDS
     | FAILURE_BOUNDARY_WORLDS | LINKAGE_BOUNDARY_WORLDS | LINKAGE_WORLDS | READING_WORLDS
-    | RELATION_BOUNDARY_WORLDS | SERVER_WORLDS | TURN_BOUNDARY_WORLDS) | {
+    | RELATION_BOUNDARY_WORLDS | SERVER_WORLDS | TURN_BOUNDARY_WORLDS | RAISED_WORLDS) | {
     "tools": worlds.tools, "quiet": lambda: worlds.tools(run=worlds.QUIET),
     "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
     "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),

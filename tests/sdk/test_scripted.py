@@ -106,3 +106,18 @@ def test_a_generation_span_is_emitted_when_asked_for(make_model, agent, emit):
     kinds = [event["type"] for event in recorder.events()]
     assert ("generation" in kinds) is emit
     assert "agent" in kinds
+
+
+@pytest.mark.parametrize(("sensitive", "told", "holds"), [
+    (False, "card 4111", ("error",)), (True, "card 4111", ()),
+    (False, "Error details are redacted.", ())])
+def test_a_span_is_recorded_as_telling_its_error_only_where_none_may(sensitive, told, holds):
+    from agents.tracing import SpanError, agent_span, set_trace_processors, trace
+
+    from agentrunproof.sdk.spans import SpanRecorder
+
+    recorder = SpanRecorder(sensitive=sensitive)
+    set_trace_processors([recorder])
+    with trace("t"), agent_span("a") as span:
+        span.set_error(SpanError(message="failed", data={"error": told}))
+    assert [event["holds"] for event in recorder.events()] == [(), holds]

@@ -36,7 +36,7 @@ _SPAN_ERRORS = frozenset({
     "Handoff function expected non-null input, but got None", "Invalid JSON",
     "Invalid JSON provided", "Invalid input filter", "Invalid input filter result",
     "Max turns exceeded", "Multiple handoffs requested", "Tool execution cancelled",
-    "Tool not found"})
+    "Tool execution rejected", "Tool not found"})
 
 
 def check(plan: Plan, seen: Observation, release: Release, *, private: bool) -> None:
@@ -298,7 +298,7 @@ class _Run:
                 self._refuse("SPANS_DIFFER", "a trace has no parent and no error")
             holds = span.get("holds", ())
             if tuple(part for part in _SPAN_PARTS if part in holds) != holds or (
-                    holds and span["type"] != "function"):
+                    holds and not self._may_hold(span)):
                 self._refuse("SPANS_DIFFER", "a span tells something else of its call")
             if self._certified:
                 self._span_names(span)
@@ -306,6 +306,11 @@ class _Run:
         calls = len(self._run.of("model_called"))
         if spans and generations != calls:  # our model makes both
             self._refuse("SPANS_DIFFER", f"{generations} generations for {calls} model calls")
+
+    def _may_hold(self, span: Event) -> bool:
+        return span["type"] == "function" or (
+            span["holds"] == ("error",) and bool(span["error"])
+            and span["type"] not in ("trace", "generation") and not self._plan.run.sensitive_traces)
 
     def _span_names(self, span: Event) -> None:
         agents = self._plan.agents

@@ -60,6 +60,8 @@ class Sources:
             if item.get("type") == _OUTPUT:
                 self.outputs.setdefault(item["call_id"], set()).add(item["output"])
         self.texts = set(_declared_texts(plan))
+        self._structures = set(_shown_structures(plan, self.texts)) if any(
+            tool.agent for tool in plan.tools.values()) else set()
         self._authored = _authored(plan) if certified and not private else None
 
     def made_call(self, call: str, name: str) -> Item | None:
@@ -85,9 +87,9 @@ class Sources:
         """Whether a text is the plan's, a tool's, or of the SDK's own wording."""
         if text in self.texts or block_text(text) in self.texts or self.authored(text):
             return True
-        return text.startswith("{") and any(
+        return text in self._structures or (text.startswith("{") and any(
             _same_object(text, known) or text == str({"type": "text", "text": known})
-            for known in self.texts)
+            for known in self.texts))
 
     def authored(self, text: str) -> bool:
         """Whether the SDK may have written the text itself."""
@@ -104,10 +106,16 @@ class Sources:
             and (text in self.outputs.get(call, ()) or text in self._spoken_for(call)
                  or self.authored(text)))
 
+    def _names(self, call: str) -> set[str]:
+        """The functions that calls of this id name."""
+        return {item["name"] for item in self.calls.get(call, ())}
+
     def _spoken_for(self, call: str) -> Iterator[str]:
         """Texts declared to stand in the place of a tool's output."""
         for item in self.calls[call]:
             tool = self.plan.tools.get(item["name"])
+            if tool is not None and tool.agent is not None:
+                yield from self._structures
             if tool is not None:
                 yield from _words(tool)
                 for name in (*tool.input_guardrails, *tool.output_guardrails):
@@ -116,7 +124,8 @@ class Sources:
             yield self.plan.run.tool_error_text
         for phase in self.plan.phases:
             for decision in phase.resume.decisions if phase.resume else ():
-                if decision.call == call and decision.message is not None:
+                if decision.message is not None and (decision.call == call or (
+                        decision.always and self._names(decision.call) & self._names(call))):
                     yield decision.message
 
     def _explains_history(self, item: Item) -> bool:
@@ -189,6 +198,24 @@ def _declared_texts(plan: Plan) -> Iterator[str]:
     for phase in plan.phases:
         for decision in phase.resume.decisions if phase.resume else ():
             yield decision.message or ""
+
+
+def _shown_structures(plan: Plan, texts: set[str]) -> Iterator[str]:
+    """Structured outputs as Python shows them, which is how an agent tool gives one."""
+    for text in texts:
+        try:
+            given = json.loads(text)
+        except ValueError:
+            continue
+        for type in plan.types.values():
+            if isinstance(given, dict) and given.keys() == type.fields.keys():
+                yield " ".join(f"{name}={_typed(type.fields[name].type, given[name])!r}"
+                               for name in type.order)
+
+
+def _typed(type: str, value: Any) -> Any:
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if type == "number" and number else value
 
 
 def _words(tool: Tool) -> Iterator[str]:

@@ -87,6 +87,17 @@ def rejected(runs: Iterable[PhaseRun], call: Call) -> list[str]:
             and event["behavior"] == "reject_content"]
 
 
+def gives_an_object(plan: Plan, runs: Iterable[PhaseRun], call: Call) -> bool:
+    """Whether an agent tool's agent, or one that it hands over to, has an output type.
+
+    The conversation holds such an output as Python shows it.
+    """
+    lane = f"{call.parent}/{call.id}".lstrip("/")
+    return any(plan.agents[event["agent"]].output_type is not None
+               for run in runs for event in run.of("model_called")
+               if event["parent"] == lane and event["agent"] in plan.agents)
+
+
 def speaks_of_error(text: str) -> bool:
     """Whether a text of the SDK's own says that something failed; a digest may."""
     return "error" in text.lower() or text.startswith("sha256:")

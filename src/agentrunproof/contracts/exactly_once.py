@@ -29,6 +29,7 @@ from agentrunproof.contracts.reading import (
     lineage,
 )
 from agentrunproof.plan.model import Plan, Tool
+from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
 
 Found = Iterator[Violation | Unobserved]
@@ -103,7 +104,7 @@ def _missing(plan: Plan, run: PhaseRun, runs: tuple[PhaseRun, ...]) -> Found:
                if event["stage"] == "tool_input" and event["behavior"] not in ("", "allow")}
     for other in runs:
         for event in other.of("model_responded"):
-            for item in event["output"]:
+            for item in () if _fails_within(plan, other, event) else event["output"]:
                 key = (event["parent"], str(item.get("call_id")))
                 if key in started or key in stopped or not _due(plan, event["agent"], item):
                     continue
@@ -113,6 +114,25 @@ def _missing(plan: Plan, run: PhaseRun, runs: tuple[PhaseRun, ...]) -> Found:
                     continue
                 yield Violation("MISSING_EXECUTION", run.where,
                                 f"{name} was never started for call {key[1]}")
+
+
+def _fails_within(plan: Plan, run: PhaseRun, answer: Event) -> bool:
+    """Whether the run of an agent tool may end with this answer by an exception.
+
+    Whoever asked is told of it, and the run around it completes.
+    """
+    if not answer["parent"]:
+        return False
+    agent = answer["agent"]
+    known = {*handoff_tools(plan, agent),
+             *(name for name in plan.tools_of(agent) if plan.tools[name].enabled)}
+    unknown = any(item.get("type") == "function_call" and item.get("name") not in known
+                  for item in answer["output"])
+    refused = any(event["parent"] == answer["parent"] and event["stage"] in ("input", "output")
+                  and (event["tripped"] or event["error"])
+                  for event in run.of("guardrail_checked"))
+    return (unknown and plan.run.unknown_tools != "tell") or refused or (
+        plan.run.hook_error is not None)
 
 
 def _started(run: PhaseRun) -> dict[tuple[str, str], tuple[str, int]]:

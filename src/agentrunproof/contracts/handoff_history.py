@@ -122,10 +122,13 @@ def _nested(plan: Plan, run: PhaseRun, taken: list[Turn], after: Turn) -> Found:
                                    for before in taken):
         return
     first = [item for item in taken[0].input if "output" not in item]
-    said = [*first, *(item for turn in taken for item in turn.output or ())]
+    made = [item for turn in taken for item in turn.output or ()]
+    # A summary that came with the input is unfolded into the new one; what a user quotes is not.
+    said = [*(item for item in first
+              if item.get("role") == "user" or _SUMMARY not in item_text(item)), *made]
     outputs = {item.get("call_id"): item for turn in taken for item in turn.input
                if "output" in item}
-    everything = "\n".join(map(_whole_text, [*said, *outputs.values()]))
+    everything = "\n".join(map(_whole_text, [*first, *made, *outputs.values()]))
     for text in dict.fromkeys(text for item in said if item.get("type", "message") == "message"
                               for text in _part_texts(item)):
         held, due = _occurrences(given, text), everything.count(text)

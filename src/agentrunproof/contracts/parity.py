@@ -9,11 +9,13 @@ had been called when the input could not be stored.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Any
 
-from agentrunproof.contracts.reading import blocks, essences, races
+from agentrunproof.contracts.reading import blocks, essences, is_covered, races
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import PhaseRun
 
@@ -45,7 +47,27 @@ def _told(item: Any) -> Any:
     if isinstance(parts, list) and all(isinstance(part, dict) and "text" in part
                                        for part in parts):
         told["content"] = "".join(str(part["text"]) for part in parts)
+    if told.keys() == {"role", "content"} and told["role"] != "user":
+        told["content"] = _history(str(told["content"]))
     return told
+
+
+_LINE = re.compile(r"^(\d+\. )(\{.*\})$", re.MULTILINE)
+
+
+def _history(text: str) -> str:
+    """A message without ids, as it folds the history before a handoff, with ordered objects.
+
+    A covered one may be that, with its objects in any order.
+    """
+    return "" if is_covered(text) else _LINE.sub(_ordered, text)
+
+
+def _ordered(line: re.Match[str]) -> str:
+    try:
+        return line[1] + json.dumps(json.loads(line[2]), sort_keys=True)
+    except ValueError:
+        return line[0]
 
 
 def _tools(run: PhaseRun) -> Any:

@@ -272,8 +272,15 @@ def rewrites(plan: Plan, source: str, target: str) -> tuple[bool, bool]:
 
 def filters_handoff(plan: Plan, runs: Iterable[PhaseRun]) -> bool:
     """Whether one of the runs hands over by a filter, which may take from what was made so far."""
-    return any(rewrites(plan, event["from"], event["to"])[0]
+    return any(rewrites(plan, event["from"], event["to"])[0] and hands_over(plan, event)
                for run in runs for event in run.of("handoff"))
+
+
+def hands_over(plan: Plan, event: Event) -> bool:
+    """Whether the callback that is declared for the handoff lets it happen."""
+    declared = (plan.handoffs.get(name) for name in handoffs_of(plan, event["from"]))
+    return not any(handoff is not None and handoff.to == event["to"] and handoff.error is not None
+                   for handoff in declared)
 
 
 def is_covered(text: str) -> bool:

@@ -52,6 +52,7 @@ from agentrunproof.contracts import (
     session_suite,
     span_home,
     span_tree,
+    span_truth,
     staged_input,
     state_fork_isolation,
     state_transition,
@@ -152,6 +153,7 @@ CONTRACTS: tuple[Contract, ...] = (
     write_recovery.CONTRACT,
     staged_input.CONTRACT,
     result_facts.CONTRACT,
+    span_truth.CONTRACT,
 )
 
 

@@ -38,8 +38,10 @@ def _rejected(plan: Plan, seen: Observation) -> Iterator[tuple[PhaseRun, Call, D
         for call in plain_calls(plan, seen, runs):
             tool = offered(plan, call)
             exact = [decision for decision in made if decision.call == call.id]
+            # With which words of several a call was rejected is said nowhere.
+            worded = {decision.message for decision in exact if not decision.approve}
             if tool is not None and tool.needs_approval and exact and not exact[-1].approve and (
-                    decided(plan, runs, call.id, call.name) is False):
+                    len(worded) == 1 and decided(plan, runs, call.id, call.name) is False):
                 yield run, call, exact[-1]
 
 

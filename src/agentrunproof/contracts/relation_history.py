@@ -22,6 +22,10 @@ from agentrunproof.record.observation import Observation, PhaseRun, VariantRuns
 def _pairs(plan: Plan, seen: Observation, varied: VariantRuns) -> Iterator[Pair]:
     for phase, base, run in same_phase(plan, seen, varied):
         yield phase, base and _without_history(base), run and _without_history(run)
+        # What ended in another way than planned leaves no history to hand on, whatever the session
+        # has of it; that it did is told by execution_outcome.
+        if base is not None and base.outcome != plan.phase(phase).expect.outcome:
+            return
 
 
 def _without_history(run: PhaseRun) -> PhaseRun:

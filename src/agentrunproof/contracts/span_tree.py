@@ -14,7 +14,8 @@ trace of the run that paused, so its uppermost spans have no parent within it.
 "RunConfig.trace_include_sensitive_data: Whether we include potentially sensitive data (for
 example: inputs/outputs of tool calls or LLM generations) in traces. If False, we'll still create
 spans for these events, but the sensitive data will not be included"; otherwise the function span
-of a tool that has given its output tells both. (openai-agents-python#3111, #3475)
+of a tool that has given its output tells both. (openai-agents-python#3111, #3475) The text of an
+error quotes such data as often as not, so no span tells it then, of whatever has failed.
 
 A span "error" says what went wrong: where a hook or a guardrail ends a run with an exception, the
 span of the agent it belongs to has one. (openai-agents-python#4191)
@@ -26,7 +27,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.reading import CUT_SHORT, handoffs_of, refused_outputs, words
+from agentrunproof.contracts.calls import calls
+from agentrunproof.contracts.reading import (
+    CUT_SHORT,
+    decided,
+    hands_over,
+    lineage,
+    refused_outputs,
+    words,
+)
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.events import Event
 from agentrunproof.record.observation import Observation, PhaseRun
@@ -50,7 +59,7 @@ def _violations(plan: Plan, seen: Observation) -> Found:
         if run.outcome not in CUT_SHORT:
             yield from _missing(plan, run, spans)
             yield from _failed(run, spans)
-        yield from _payload(plan, run, spans)
+        yield from _payload(plan, run, spans, _rejected(plan, lineage(plan, seen, run)))
 
 
 def _shape(run: PhaseRun, spans: list[Event], *, resumed: bool) -> Found:
@@ -74,7 +83,7 @@ def _missing(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
     due: Counter[tuple[str, str]] = Counter()
     due.update(("function", event["tool"]) for event in run.of("tool_started"))
     due.update(("handoff", f"{event['from']} -> {event['to']}") for event in run.of("handoff")
-               if _succeeds(plan, event))
+               if hands_over(plan, event))
     due.update(("guardrail", event["guardrail"]) for event in run.of("guardrail_checked")
                if event["stage"] in ("input", "output"))
     agents = {("agent", event["agent"]): 1 for event in run.of("model_called")}
@@ -84,15 +93,24 @@ def _missing(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
                             f"due, {held[type, name]} found")
 
 
-def _payload(plan: Plan, run: PhaseRun, spans: list[Event]) -> Found:
-    """Function spans tell input and output, or nothing where nothing sensitive may be told."""
-    functions = [span for span in spans if span["kind"] == "span_finished"
-                 and span["type"] == "function"]
+def _rejected(plan: Plan, runs: tuple[PhaseRun, ...]) -> set[str]:
+    """The tools of which a call was rejected, which the SDK words itself as an error of the span.
+
+    "Tool execution for ... was manually rejected by user." tells nothing of the call.
+    """
+    return {call.name for call in calls(runs) if decided(plan, runs, call.id, call.name) is False}
+
+
+def _payload(plan: Plan, run: PhaseRun, spans: list[Event], rejected: set[str]) -> Found:
+    """Function spans tell input and output; where nothing sensitive may be told no span does."""
+    ended = [span for span in spans if span["kind"] == "span_finished"]
+    functions = [span for span in ended if span["type"] == "function"]
     if not plan.run.sensitive_traces:
-        for span in functions:
-            if span["holds"]:
-                yield Violation("SPAN_TELLS_TOO_MUCH", run.where, f"the span of {span['name']} "
-                                f"tells its {words(span['holds'])}, which may be sensitive")
+        for span in ended:
+            if span["holds"] and not (span["holds"] == ("error",) and span["name"] in rejected):
+                name = f"{span['type']} span {span['name']}".rstrip()
+                yield Violation("SPAN_TELLS_TOO_MUCH", run.where, f"the {name} tells its "
+                                f"{words(span['holds'])}, which may be sensitive")
         return
     refused = {"input": set[str](), "output": refused_outputs(run)}
     hook = plan.run.hook_error
@@ -118,15 +136,6 @@ def _failed(run: PhaseRun, spans: list[Event]) -> Found:
                         f"the span of {agents[-1]['name']} has no error")
 
 
-def _succeeds(plan: Plan, event: Event) -> bool:
-    """Whether the handoff's declared callback lets it happen."""
-    for name in handoffs_of(plan, event["from"]):
-        handoff = plan.handoffs.get(name)
-        if handoff is not None and handoff.to == event["to"] and handoff.error is not None:
-            return False
-    return True
-
-
 CONTRACT = Contract(
     name="span_tree",
     promise="The spans of a run form one tree, each closed before its parent.",
@@ -136,7 +145,8 @@ CONTRACT = Contract(
         "SPAN_NOT_CLOSED": "a span or trace had not ended when the run had",
         "SPAN_LATE": "a span ended after its parent",
         "SPAN_MISSING": "something ran without the span the SDK promises for it",
-        "SPAN_TELLS_TOO_MUCH": "a span tells what a tool got or gave, which may be sensitive",
+        "SPAN_TELLS_TOO_MUCH": "a span tells what a tool got or gave, or the text of an error, "
+                               "which may be sensitive",
         "SPAN_TELLS_TOO_LITTLE": "the span of a tool does not tell what it got or gave",
         "SPAN_WITHOUT_ERROR": "a hook or guardrail ended the run, and its agent's span "
                               "has no error",

@@ -19,6 +19,7 @@ from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.reading import (
     Item,
     essences,
+    lineage,
     new_items,
     server_keeps,
     staged,
@@ -49,7 +50,10 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
             yield Violation("STAGED_INPUT_NOT_LAST", run.where, "what the model is given does not "
                             f"end with {words(said[0] for said in due)}, which was staged")
         elif not server_keeps(plan):
-            yield from _once(run, due)
+            before = [said for other in lineage(plan, seen, run)[:-1]
+                      for said in essences(staged(other))]
+            if not set(before) & set(due):  # the same was staged on an earlier pause
+                yield from _once(run, due)
 
 
 def _once(run: PhaseRun, due: Said) -> Iterator[Violation | Unobserved]:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.calls import Call, told
+from agentrunproof.contracts.calls import Call, gives_an_object, told
 from agentrunproof.contracts.reading import Turn, lineage, turns, words
 from agentrunproof.plan.items import block_text
 from agentrunproof.plan.model import Agent, Plan
@@ -62,11 +62,12 @@ def _violations(plan: Plan, seen: Observation) -> Found:
                                 f"{words(call.name for call in stops)}, and its model was asked "
                                 "again")
         if taken and run.outcome == "completed":
-            yield from _ended(plan, run, taken[-1])
+            yield from _ended(plan, lineage(plan, seen, run), taken[-1])
 
 
-def _ended(plan: Plan, run: PhaseRun, last: Turn) -> Found:
+def _ended(plan: Plan, runs: tuple[PhaseRun, ...], last: Turn) -> Found:
     """What a run that ended with the calls of its last answer ended with."""
+    run = runs[-1]
     result = run.last("result")
     made = _called(plan, last)
     if result is None or not made:
@@ -78,6 +79,8 @@ def _ended(plan: Plan, run: PhaseRun, last: Turn) -> Found:
     if not stops:
         yield Violation("ENDED_AT_TOOL", run.where, f"the run ended with the call of "
                         f"{words(call.name for call in made)}, at which {last.agent} does not stop")
+        return
+    if gives_an_object(plan, runs, stops[0]):
         return
     for text in told(run, stops[0]):
         if final is None or block_text(final) != text:

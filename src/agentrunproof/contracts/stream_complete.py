@@ -36,6 +36,8 @@ Found = Iterator[Violation | Unobserved]
 
 _ARGUMENTS = "response.function_call_arguments.delta"
 _TEXTS = ("response.output_text.delta", "response.refusal.delta")
+#: What a run does about an answer, or after it.
+_ACTS = ("tool_started", "handoff", "guardrail_checked", "model_called")
 
 
 def _violations(plan: Plan, seen: Observation) -> Found:
@@ -88,11 +90,12 @@ def _items(plan: Plan, run: PhaseRun, events: list[Event]) -> Found:
             yield Violation("STREAM_ITEM_REPEATED", run.where, f"{said[0]} was announced {count} "
                             f"times")
     # between two turns, when all of the last one had happened
-    if run.outcome in ("completed", "interrupted") or out_of_turns(plan, run):
-        lost = Counter(_made_here(run, made)) - Counter(announced)
-        if lost:
-            yield Violation("STREAM_ITEM_MISSING", run.where,
-                            f"{words(said[0] for said in lost)} was never announced")
+    whole = run.outcome in ("completed", "interrupted") or out_of_turns(plan, run)
+    lost = Counter(_made_here(run, made) if whole else _acted_on(run)) - Counter(announced)
+    if lost:
+        yield Violation("STREAM_ITEM_MISSING", run.where,
+                        f"{words(said[0] for said in lost)} was never announced")
+    if whole:
         yield from _outputs(run, {said[0] for said in announced})
     calls: set[str] = set()
     for event in events:
@@ -118,6 +121,20 @@ def _outputs(run: PhaseRun, announced: set[str]) -> Found:
         if not event["parent"] and f"output:{event['call']}" not in announced:
             yield Violation("STREAM_ITEM_MISSING", run.where,
                             f"output:{event['call']} was never announced")
+
+
+def _acted_on(run: PhaseRun) -> list[tuple[str, ...]]:
+    """What the model said before the run did something about it, and then raised."""
+    said: dict[tuple[str, ...], None] = {}
+    answer: dict[tuple[str, ...], None] = {}
+    for event in run.of("model_responded", *_ACTS):
+        if event["parent"]:
+            continue
+        if event["kind"] == "model_responded":
+            answer = dict.fromkeys(essence(item) for item in event["output"])
+        elif event.get("stage") != "input":
+            said |= answer
+    return list(said)
 
 
 def _made_here(run: PhaseRun, made: list[dict[str, object]]) -> list[tuple[str, ...]]:

@@ -34,11 +34,18 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
     base = seen.modes[0]
     for run in seen.runs:
         other = seen.run(base, run.phase)
-        if run.mode == base or other is None or _tried_otherwise(plan, run):
+        if run.mode == base or other is None or any(
+                _tried_otherwise(plan, before) for before in _so_far(seen, run)):
             continue
         unmanaged = _never_streamed(run) or _never_streamed(other)
         for code in differences(plan, run, other, _RUN_DATA if unmanaged else ()):
             yield Violation(code, run.where, f"not as in {other.where}: {COMPARED[code]}")
+
+
+def _so_far(seen: Observation, run: PhaseRun) -> tuple[PhaseRun, ...]:
+    """The run and those before it in its mode: what they leave behind is what it starts from."""
+    runs = seen.in_mode(run.mode)
+    return runs[:runs.index(run) + 1]
 
 
 def _tried_otherwise(plan: Plan, run: PhaseRun) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
-from agentrunproof.contracts.calls import Call, plain_calls, rejected, told
+from agentrunproof.contracts.calls import Call, gives_an_object, plain_calls, rejected, told
 from agentrunproof.contracts.reading import lineage
 from agentrunproof.plan.items import block_text
 from agentrunproof.plan.model import Plan
@@ -29,7 +29,7 @@ def _due(plan: Plan, seen: Observation) -> Iterator[Due]:
     for run in seen.runs:
         runs = lineage(plan, seen, run)
         for call in plain_calls(plan, seen, runs):
-            if _gives_an_object(plan, call):
+            if gives_an_object(plan, runs, call):
                 continue
             messages = [plan.tool_guardrails[name].message for name in rejected(runs, call)
                         if name in plan.tool_guardrails]
@@ -39,11 +39,6 @@ def _due(plan: Plan, seen: Observation) -> Iterator[Due]:
                 yield run, call, "REJECTION_DIFFERS", messages[0]
             elif not messages and len(given) == 1:
                 yield run, call, "OUTPUT_DIFFERS", given[0]
-
-
-def _gives_an_object(plan: Plan, call: Call) -> bool:
-    agent = plan.tools[call.name].agent if call.name in plan.tools else None
-    return agent is not None and plan.agents[agent].output_type is not None
 
 
 def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserved]:

@@ -25,7 +25,7 @@ from agentrunproof.contracts.calls import (
     tells_all,
     told,
 )
-from agentrunproof.contracts.reading import lineage
+from agentrunproof.contracts.reading import is_covered, lineage
 from agentrunproof.plan.model import Plan, Tool
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -76,6 +76,11 @@ def _message(tool: Tool) -> str:
     return _MESSAGE if tool.timeout_text is None else tool.timeout_text
 
 
+def _may_tell(tool: Tool, text: str) -> bool:
+    """Whether a text says that the tool timed out; a covered one of the SDK's may."""
+    return _message(tool) in text or (tool.timeout_text is None and is_covered(text))
+
+
 def _reached(plan: Plan, run: PhaseRun, call: Call, tool: Tool, texts: list[str],
              ended: bool) -> Found:
     done = any((event["parent"], event["call"]) == call.key for event in run.of("tool_finished"))
@@ -90,7 +95,7 @@ def _reached(plan: Plan, run: PhaseRun, call: Call, tool: Tool, texts: list[str]
         yield Violation("TIMEOUT_ENDED_RUN", run.where, f"{call.name} timed out for call "
                         f"{call.id}, which the model is to be told, and the run raised")
     elif tells_all(plan, run) and not rejected((run,), call) and not any(
-            _message(tool) in text for text in texts):
+            _may_tell(tool, text) for text in texts):
         yield Violation("TIMEOUT_UNTOLD", run.where, f"{call.name} timed out for call {call.id}, "
                         "which its output does not say")
 

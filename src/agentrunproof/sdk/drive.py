@@ -82,7 +82,7 @@ class _ModeDriver:
         self._variant = variant
         self._watch = watch
         self._recorder = Recorder()
-        self._spans = SpanRecorder()
+        self._spans = SpanRecorder(sensitive=plan.run.sensitive_traces)
         self._states: dict[tuple[str, str], SavedState] = {}
         self._histories: dict[str, list[Any]] = {}
         self._loop = VirtualTimeLoop()

@@ -10,9 +10,15 @@ from agentrunproof.record.events import Event, make
 
 
 class SpanRecorder(TracingProcessor):
-    """Keeps traces and spans in the order of their start, with what ended before what."""
+    """Keeps traces and spans in the order of their start, with what ended before what.
 
-    def __init__(self) -> None:
+    Args:
+        sensitive: whether spans may tell the text of an error; where they must not, it is
+            recorded of spans of any type that they do.
+    """
+
+    def __init__(self, *, sensitive: bool = True) -> None:
+        self._sensitive = sensitive
         self._order: list[tuple[str, Any]] = []
         self._ended: dict[str, int] = {}
 
@@ -51,7 +57,8 @@ class SpanRecorder(TracingProcessor):
                 continue
             late = parent_id in self._ended and self._ended[id] > self._ended[parent_id]
             failure = None if _is_trace(thing) else thing.error
-            events.append(make("span_finished", **fields, late=late, holds=_holds(thing),
+            events.append(make("span_finished", **fields, late=late,
+                               holds=_holds(thing, sensitive=self._sensitive),
                                error=str(failure["message"]) if failure else ""))
         return events
 
@@ -60,18 +67,26 @@ def _is_trace(thing: Any) -> bool:
     return not hasattr(thing, "span_id")
 
 
-#: What the SDK writes in place of an error it must not tell, from 0.15.2
-#: (``agents.util._tool_errors``).
-_REDACTED = "Tool execution failed. Error details are redacted."
+#: What the SDK writes in place of an error it must not tell: of a tool from 0.15.2
+#: (``agents.util._tool_errors``), of anything else from 0.18.3 (``agents.util._error_tracing``).
+_REDACTED = ("Tool execution failed. Error details are redacted.", "Error details are redacted.")
 
 
-def _holds(thing: Any) -> tuple[str, ...]:
-    """Which parts of its call a function span tells: input, output, the text of its error."""
-    if _is_trace(thing) or thing.span_data.type != "function":
+def _holds(thing: Any, *, sensitive: bool) -> tuple[str, ...]:
+    """Which parts of its call a function span tells: input, output, the text of its error.
+
+    Of other spans it is the error alone, and only where none may be told. Those of generations
+    are our model's own.
+    """
+    if _is_trace(thing) or thing.span_data.type == "generation":
         return ()
-    told = {"input": thing.span_data.input, "output": thing.span_data.output,
-            "error": ((thing.error or {}).get("data") or {}).get("error")}
-    return tuple(part for part, value in told.items() if value not in (None, _REDACTED))
+    told = {"error": ((thing.error or {}).get("data") or {}).get("error")}
+    if thing.span_data.type == "function":
+        told = {"input": thing.span_data.input, "output": thing.span_data.output, **told}
+    elif sensitive:
+        return ()
+    return tuple(part for part, value in told.items()
+                 if value is not None and value not in _REDACTED)
 
 
 def _named(thing: Any) -> dict[str, str]:
