@@ -43,6 +43,7 @@ from tests.contracts.relation_boundaries import RELATION_BOUNDARY_MINIATURES
 from tests.contracts.run_miniatures import RUNS
 from tests.contracts.server_worlds import SERVERS
 from tests.contracts.turn_boundaries import TURN_BOUNDARY_MINIATURES
+from tests.contracts.untold_boundaries import UNTOLD_BOUNDARY_MINIATURES
 from tests.contracts.variations import RELATED
 from tests.contracts.worlds import QUIET, World
 
@@ -376,6 +377,7 @@ MINIATURES: tuple[Miniature, ...] = (
     *READING_MINIATURES,
     *RELATION_BOUNDARY_MINIATURES,
     *TURN_BOUNDARY_MINIATURES,
+    *UNTOLD_BOUNDARY_MINIATURES,
     *SERVERS,
     *OPTIONS,
     *RAISED,

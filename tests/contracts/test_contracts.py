@@ -31,13 +31,15 @@ from tests.contracts.relation_boundaries import RELATION_BOUNDARY_WORLDS
 from tests.contracts.run_worlds import RUN_WORLDS
 from tests.contracts.server_worlds import SERVER_WORLDS
 from tests.contracts.turn_boundaries import TURN_BOUNDARY_WORLDS
+from tests.contracts.untold_boundaries import UNTOLD_BOUNDARY_WORLDS
 from tests.contracts.variations import WATCHED
 
 FAITHFUL: dict[str, Callable[[], worlds.World]] = (
     CALL_WORLDS | RUN_WORLDS | FLOW_WORLDS | FUNCTION_WORLDS | GIVEN_WORLDS | WATCHED
     | OPTION_WORLDS | BESIDE_WORLDS | BOUNDARY_WORLDS | CALL_BOUNDARY_WORLDS
     | FAILURE_BOUNDARY_WORLDS | LINKAGE_BOUNDARY_WORLDS | LINKAGE_WORLDS | READING_WORLDS
-    | RELATION_BOUNDARY_WORLDS | SERVER_WORLDS | TURN_BOUNDARY_WORLDS | RAISED_WORLDS) | {
+    | RELATION_BOUNDARY_WORLDS | SERVER_WORLDS | TURN_BOUNDARY_WORLDS | RAISED_WORLDS
+    | UNTOLD_BOUNDARY_WORLDS) | {
     "tools": worlds.tools, "quiet": lambda: worlds.tools(run=worlds.QUIET),
     "failing": worlds.failing, "fork": worlds.fork, "nested": worlds.nested,
     "handoff": worlds.handoff, "filtered handoff": lambda: worlds.handoff(filtered=True),

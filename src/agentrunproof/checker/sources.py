@@ -130,12 +130,26 @@ class Sources:
 
     def _explains_history(self, item: Item) -> bool:
         """Whether it is the message into which the SDK folds the history before a handoff."""
-        if set(item) != {"role", "content"} or item["role"] not in ("assistant", "developer"):
+        if item.get("role") not in ("assistant", "developer"):
             return False
-        text = str(item["content"])
+        text = _folded(item)
+        if text is None:
+            return False
         if self._authored is None:
             return self.authored(text)
         return bool(_HISTORY.fullmatch(text))
+
+
+def _folded(item: Item) -> str | None:
+    """The text of a message that may be a folded history; a state from JSON has it as a part."""
+    content = item.get("content")
+    if set(item) == {"role", "content"}:
+        return str(content)
+    if set(item) == {"role", "content", "status"} and item["status"] == "completed" and (
+            isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict)
+            and set(content[0]) == {"type", "text"} and content[0]["type"] == "output_text"):
+        return str(content[0]["text"])
+    return None
 
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
