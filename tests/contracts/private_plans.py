@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contracts.sound_plans import PAUSE, PAY
+from tests.contracts.sound_plans import NESTED_HISTORY, PAUSE, PAY
 
 #: Plans whose private record once told a breach: they count on defaults, or on what a text says.
 PRIVATE_PLANS: tuple[tuple[str, str, str], ...] = (
@@ -65,26 +65,5 @@ id = "only"
 input = "Go."
 script = [[{ call = "pay" }], [{ say = "Done." }]]
 """),
-    ("a state from JSON tells the history out of sight", "relation_state", """
-[agents.clerk]
-tools = ["pay", "count"]
-handoffs = ["desk"]
-[agents.desk]
-[tools.count]
-returns = "1"
-[tools.pay]
-needs_approval = true
-returns = "paid"
-[run]
-nest_handoff_history = true
-[[phases]]
-id = "pause"
-input = "Go."
-script = [[{ handoff = "desk" }, { call = "count" }, { call = "pay", id = "c1" }]]
-expect = { outcome = "interrupted", pending = ["c1"] }
-[[phases]]
-id = "resumed"
-resume = { from = "pause", via = "json", approve = ["c1"] }
-script.desk = [[{ say = "Done." }]]
-"""),
+    ("a state from JSON tells the history out of sight", "relation_state", NESTED_HISTORY),
 )

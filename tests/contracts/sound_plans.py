@@ -19,6 +19,29 @@ tools = ["pay"]
 returns = "paid"
 needs_approval = true
 """
+#: The history before a handoff is folded into a message, and comes back from JSON.
+NESTED_HISTORY = """
+[agents.clerk]
+tools = ["pay", "count"]
+handoffs = ["desk"]
+[agents.desk]
+[tools.count]
+returns = "1"
+[tools.pay]
+needs_approval = true
+returns = "paid"
+[run]
+nest_handoff_history = true
+[[phases]]
+id = "pause"
+input = "Go."
+script = [[{ handoff = "desk" }, { call = "count" }, { call = "pay", id = "c1" }]]
+expect = { outcome = "interrupted", pending = ["c1"] }
+[[phases]]
+id = "resumed"
+resume = { from = "pause", via = "json", approve = ["c1"] }
+script.desk = [[{ say = "Done." }]]
+"""
 
 #: (what is sound, the check that did not know, the plan without its head)
 SOUND_PLANS: tuple[tuple[str, str, str], ...] = (
@@ -477,28 +500,7 @@ resume.from = "pause"
 resume.decisions = [{ call = "c1", approve = false, always = true }]
 script = [[{ call = "pay" }], [{ say = "No." }]]
 """),
-    ("a state from JSON tells objects in another order", "relation_state", """
-[agents.clerk]
-tools = ["pay", "count"]
-handoffs = ["desk"]
-[agents.desk]
-[tools.count]
-returns = "1"
-[tools.pay]
-needs_approval = true
-returns = "paid"
-[run]
-nest_handoff_history = true
-[[phases]]
-id = "pause"
-input = "Go."
-script = [[{ handoff = "desk" }, { call = "count" }, { call = "pay", id = "c1" }]]
-expect = { outcome = "interrupted", pending = ["c1"] }
-[[phases]]
-id = "resumed"
-resume = { from = "pause", via = "json", approve = ["c1"] }
-script.desk = [[{ say = "Done." }]]
-"""),
+    ("a state from JSON tells objects in another order", "relation_state", NESTED_HISTORY),
     ("an agent tool hands over to an agent with a type", "tool_output", """
 [agents.clerk]
 tools = ["ask", "note"]

@@ -138,8 +138,9 @@ class _Mode:
         The run of an agent tool may go on with what a run within it has asked: 0.24.0 mixes them up
         where an agent has itself as a tool, which is for contracts to judge.
         """
-        return any((call, name) == (made, tool) and (lane == parent or (
-            parent != "" and lane.startswith(f"{parent}/"))) for lane, made, tool in self._made)
+        return (parent, call, name) in self._made or (parent != "" and any(
+            (call, name) == (made, tool) and lane.startswith(f"{parent}/")
+            for lane, made, tool in self._made))
 
     def _ended(self, run: PhaseRun, event: Event, started: Event,
                outcome: ToolOutcome | None) -> None:

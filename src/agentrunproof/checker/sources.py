@@ -114,9 +114,9 @@ class Sources:
         """Texts declared to stand in the place of a tool's output."""
         for item in self.calls[call]:
             tool = self.plan.tools.get(item["name"])
-            if tool is not None and tool.agent is not None:
-                yield from self._structures
             if tool is not None:
+                if tool.agent is not None:
+                    yield from self._structures
                 yield from _words(tool)
                 for name in (*tool.input_guardrails, *tool.output_guardrails):
                     yield self.plan.tool_guardrails[name].message

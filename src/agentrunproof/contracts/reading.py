@@ -31,6 +31,12 @@ class Turn:
     output: tuple[Item, ...] | None
 
 
+def so_far(seen: Observation, run: PhaseRun) -> tuple[PhaseRun, ...]:
+    """The run and those before it in its mode: what they leave behind is what it starts from."""
+    runs = seen.in_mode(run.mode)
+    return runs[:runs.index(run) + 1]
+
+
 def lineage(plan: Plan, seen: Observation, run: PhaseRun) -> tuple[PhaseRun, ...]:
     """The run and those that it continues, oldest first: what paused, and what could not write.
 

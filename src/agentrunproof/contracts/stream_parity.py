@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from agentrunproof.contracts.base import Contract, Unobserved, Violation
 from agentrunproof.contracts.parity import COMPARED, differences
-from agentrunproof.contracts.reading import told_too_much
+from agentrunproof.contracts.reading import so_far, told_too_much
 from agentrunproof.plan.model import Plan
 from agentrunproof.record.observation import Observation, PhaseRun
 
@@ -35,17 +35,11 @@ def _violations(plan: Plan, seen: Observation) -> Iterator[Violation | Unobserve
     for run in seen.runs:
         other = seen.run(base, run.phase)
         if run.mode == base or other is None or any(
-                _tried_otherwise(plan, before) for before in _so_far(seen, run)):
+                _tried_otherwise(plan, before) for before in so_far(seen, run)):
             continue
         unmanaged = _never_streamed(run) or _never_streamed(other)
         for code in differences(plan, run, other, _RUN_DATA if unmanaged else ()):
             yield Violation(code, run.where, f"not as in {other.where}: {COMPARED[code]}")
-
-
-def _so_far(seen: Observation, run: PhaseRun) -> tuple[PhaseRun, ...]:
-    """The run and those before it in its mode: what they leave behind is what it starts from."""
-    runs = seen.in_mode(run.mode)
-    return runs[:runs.index(run) + 1]
 
 
 def _tried_otherwise(plan: Plan, run: PhaseRun) -> bool:

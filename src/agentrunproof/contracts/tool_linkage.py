@@ -34,6 +34,7 @@ from agentrunproof.contracts.reading import (
     pending,
     recovers,
     server_keeps,
+    so_far,
 )
 from agentrunproof.plan.items import kept, label, phase_input, script_items, session_items
 from agentrunproof.plan.model import Plan
@@ -99,8 +100,7 @@ def _conversations(plan: Plan, seen: Observation, run: PhaseRun) -> Iterator[_Co
 def _left_open(plan: Plan, seen: Observation, run: PhaseRun) -> set[str]:
     """Calls that an earlier run left without an output when it ended before its time or paused."""
     found: set[str] = set()
-    own = seen.in_mode(run.mode)
-    until = own[:own.index(run) + 1]
+    until = so_far(seen, run)
     continued = {part.phase for other in until if other.outcome == "completed"
                  for part in lineage(plan, seen, other)}
     for other in until[:-1]:
